@@ -146,6 +146,11 @@ export class RequestTooLargeError extends Error {
   }
 }
 
+/** What was asked for cannot be done now, and may be asked for again later: commands exit with 75. */
+export class TemporaryError extends Error {
+  override name = "TemporaryError";
+}
+
 /** No master is running where the command looked for it. */
 export class NoMasterError extends Error {
   override name = "NoMasterError";

@@ -31,7 +31,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/host", "lib/jobs", "lib/python_bridge", "lib/schedule"],
   ["lib/jinja", "lib/files", "lib/operators", "lib/stores"],
   ["lib/cluster", "lib/render", "lib/returners"],
-  ["lib/pillar", "lib/states"],
+  ["lib/cluster_banks", "lib/pillar", "lib/states"],
   ["lib/client", "lib/engines", "lib/reactor", "lib/ssh"],
   [
     "modules/auth",

@@ -10,6 +10,7 @@ import type { EauthCredentials, EauthModule, KnownUser, LoadEauth } from "./eaut
 import { messageOf, RefusedError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import { type EauthToken, Tokens } from "./tokens.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
@@ -80,7 +81,12 @@ export class ExternalAuth {
     const { opts, log } = parts;
     this.#parts = parts;
     this.#attempts = parts.attempts ?? new Attempts();
-    this.tokens = new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: log.error });
+    this.tokens = new Tokens({
+      directory: opts.token_dir,
+      hashType: opts.hash_type,
+      log: log.error,
+      notes: changeNotes(opts),
+    });
   }
 
   /**

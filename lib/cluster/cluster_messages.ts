@@ -5,6 +5,7 @@
  */
 
 import { messageOf, StoreError } from "#lib/errors.ts";
+import type { KeyStep } from "#lib/keys/key_bank.ts";
 
 /** A job that the other masters publish too. */
 export interface ClusterPublish {
@@ -26,10 +27,8 @@ export interface ClusterRequests {
   readonly reactorPosition: null;
   /** The reactor of this master records where it is; answered by whether it holds the lease. */
   readonly reactorTake: Uint8Array;
-  /** The key of this minion has changed in `pki_dir`. */
-  readonly keyChanged: string;
-  /** What is kept of this minion has changed. */
-  readonly dataChanged: { readonly bank: string; readonly id: string };
+  /** Changes keys of minions: answered with whether each change had something to do. */
+  readonly changeKeys: readonly KeyStep[];
   /** A new publish key is needed; the reason is for the log. */
   readonly rotate: string;
 }
@@ -43,8 +42,7 @@ const CLUSTER_KINDS: readonly ClusterKind[] = [
   "publisherReplaced",
   "reactorPosition",
   "reactorTake",
-  "keyChanged",
-  "dataChanged",
+  "changeKeys",
   "rotate",
 ];
 

@@ -6,7 +6,7 @@
 
 import type { MasterOpts } from "#lib/config/options.ts";
 import { PreflightError } from "#lib/errors.ts";
-import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";
+import { warningLogger } from "#lib/runtime/log.ts";
 import { readCluster } from "./cluster_cache.ts";
 import type { ClusterDatabase } from "./cluster_database.ts";
 import { clusterOpts } from "./cluster_opts.ts";
@@ -39,7 +39,7 @@ export function openClusterDatabase(opts: MasterOpts, warn: (text: string) => vo
     ...cluster,
     waitMs: COMMAND_WAIT_MS,
     identity: remembered,
-    log: createLogger([{ level: LEVEL_NUMBERS.warning, write: ({ message }) => warn(message), close: () => {} }]),
+    log: warningLogger(warn),
   });
   let keys: RootKeys | undefined;
   return {

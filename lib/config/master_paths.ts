@@ -5,6 +5,7 @@
  */
 
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { ChangeNotes } from "#lib/os/change_notes.ts";
 import { isMap, toValue } from "#lib/values/value.ts";
 
 /** The socket that MWorkers push jobs to. */
@@ -53,4 +54,16 @@ export function reactorDirectory(cachedir: string): string {
 /** The directory of what returners of the master keep. */
 export function returnersDirectory(cachedir: string): string {
   return `${cachedir}/returners`;
+}
+
+/** The directory of what a master keeps of its cluster. */
+export function clusterDirectory(cachedir: string): string {
+  return `${cachedir}/cluster`;
+}
+
+/** Where changes of data are noted that the other masters of the cluster get; `undefined`: this master stands alone. */
+export function changeNotes(
+  { cluster_id, cachedir }: { readonly cluster_id: string | null; readonly cachedir: string },
+): ChangeNotes | undefined {
+  return cluster_id ? new ChangeNotes(`${clusterDirectory(cachedir)}/changes`) : undefined;
 }

@@ -7,20 +7,30 @@
 
 import { StoreError } from "#lib/errors.ts";
 import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import type { ChangeNotes } from "#lib/os/change_notes.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { listDirectory, readValue, type StoreLog, storing } from "#lib/os/store_files.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { isMap, toNumber, type Value } from "#lib/values/value.ts";
+
+/** The banks whose changes are noted. */
+const NOTED: readonly string[] = ["grains", "pillar", "mine"];
 
 /** The banks below one cache directory. */
 export class BankFiles {
   readonly #cachedir: string;
   readonly #log: StoreLog;
+  readonly #notes: ChangeNotes | undefined;
 
-  /** @param options.log Called with files that cannot be read. */
-  constructor(cachedir: string, options: { readonly log: StoreLog }) {
+  /**
+   * @param options.log Called with files that cannot be read.
+   * @param options.notes Where changes of minions' data are noted for other masters.
+   */
+  constructor(cachedir: string, options: { readonly log: StoreLog; readonly notes?: ChangeNotes | undefined }) {
     this.#cachedir = cachedir;
     this.#log = options.log;
+    this.#notes = options.notes;
   }
 
   /**
@@ -32,6 +42,7 @@ export class BankFiles {
     storing(`store ${key} in ${bank}`, path, () => {
       writeFileAtomic(path, encode(data, "disk"), { makeDirectory: true });
     });
+    this.#note(bank, [key]);
   }
 
   /**
@@ -62,12 +73,20 @@ export class BankFiles {
    */
   flush(bank: string, key?: string): boolean {
     const path = key === undefined ? this.#directory(bank) : this.#file(bank, key);
-    return storing(`flush ${bank}`, path, () => {
+    const keys = key === undefined && NOTED.includes(bank) ? this.list(bank) : key === undefined ? [] : [key];
+    const done = storing(`flush ${bank}`, path, () => {
       if (key !== undefined) return removeIfExists(path);
       if (!isDirectory(path)) return false;
       Deno.removeSync(path, { recursive: true });
       return true;
     });
+    if (done) this.#note(bank, keys);
+    return done;
+  }
+
+  #note(bank: string, keys: readonly string[]): void {
+    if (!NOTED.includes(bank)) return;
+    for (const key of keys) if (isValidId(key)) this.#notes?.add(bank, key);
   }
 
   #directory(bank: string): string {

@@ -15,6 +15,7 @@ export interface RotationOpts {
   readonly rotate_aes_key: boolean;
   readonly cachedir: string;
   readonly id: string;
+  readonly cluster_id: string | null;
 }
 
 /**
@@ -35,7 +36,10 @@ export function writeDropfile(cachedir: string, masterId: string): void {
   if (uid !== null && uid !== 0 && Deno.uid() === 0) Deno.chownSync(path, uid, null);
 }
 
-/** Asks for a new AES key as {@linkcode writeDropfile} does, unless the option `rotate_aes_key` is off. */
-export function requestRotation({ rotate_aes_key: allowed, cachedir, id }: RotationOpts): void {
-  if (allowed) writeDropfile(cachedir, id);
+/**
+ * Asks for a new AES key as {@linkcode writeDropfile} does, unless the option `rotate_aes_key` is off. In a cluster the
+ * change of the key has done it for all masters.
+ */
+export function requestRotation({ rotate_aes_key: allowed, cachedir, id, cluster_id }: RotationOpts): void {
+  if (allowed && !cluster_id) writeDropfile(cachedir, id);
 }

@@ -6,6 +6,7 @@
 
 import { compilePillar, ownOptions } from "./compile.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { PillarCache } from "./pillar_cache.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -29,6 +30,7 @@ export type PillarServiceOpts = Pick<
   | "pillar_cache_backend"
   | "pillar_cache_ttl"
   | "pillar_max_bytes"
+  | "cluster_id"
 >;
 
 /** Compiles and keeps. */
@@ -42,7 +44,10 @@ export class PillarService {
   constructor(opts: PillarServiceOpts, host: PillarHost) {
     this.#opts = opts;
     this.#host = host;
-    this.#data = new DataCache(opts.cachedir, { log: (text) => host.log("warning", text) });
+    this.#data = new DataCache(opts.cachedir, {
+      log: (text) => host.log("warning", text),
+      notes: changeNotes(opts),
+    });
   }
 
   /** The pillar of a request as MessagePack of the wire; an error text if it is too large. */

@@ -155,3 +155,8 @@ function makeLogger(name: string, gate: LogGate): Logger {
     named: (other) => makeLogger(other, gate),
   };
 }
+
+/** A logger for a process that tells warnings, and what is worse, in another way. */
+export function warningLogger(warn: (text: string) => void): Logger {
+  return createLogger([{ level: LEVEL_NUMBERS.warning, write: ({ message }) => warn(message), close: () => {} }]);
+}

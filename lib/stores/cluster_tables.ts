@@ -26,6 +26,7 @@ create table ${schema}.events (origin smallint, seq bigint, at timestamptz, tag 
 create table ${schema}.events_default partition of ${schema}.events default;
 create table ${schema}.bank (bank text, minion text, body bytea, at timestamptz, origin smallint, seq bigint,
   primary key (bank, minion));
+create sequence ${schema}.bank_seq;
 create index bank_written on ${schema}.bank (origin, seq);
 create table ${schema}.presence (minion text primary key, origin smallint, since timestamptz);
 `;

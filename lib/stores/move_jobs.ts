@@ -4,6 +4,7 @@
  */
 
 import type { JobStore } from "#lib/jobs/store.ts";
+import { jidMs } from "#lib/protocol/jid.ts";
 import { onlyStrings } from "#lib/values/shape.ts";
 import { map, type Value } from "#lib/values/value.ts";
 
@@ -16,11 +17,13 @@ export interface MovedJobs {
 /**
  * Copies the jobs of one store to another. It may be repeated: nothing is doubled, and nothing that is there is
  * overwritten.
+ * @param sinceMs Older jobs are left out, in milliseconds since the epoch.
  * @throws {StoreError} If something cannot be read or stored.
  */
-export async function copyJobs(from: JobStore, to: JobStore): Promise<MovedJobs> {
+export async function copyJobs(from: JobStore, to: JobStore, sinceMs = 0): Promise<MovedJobs> {
   let jobs = 0, returns = 0;
   for await (const { jid } of from.list()) {
+    if (jidMs(jid) < sinceMs) continue;
     const load = await from.getLoad(jid);
     if (load === undefined) continue;
     if (!await to.exists(jid)) jobs++;

@@ -5,11 +5,16 @@
 
 import { CommandError, StoreError } from "#lib/errors.ts";
 import { Mine } from "#lib/fleet/mine.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import type { RunnerContext } from "#lib/client/runner_context.ts";
 
 /** The master's mine. */
 export function mineOf({ opts, log }: RunnerContext): Mine {
-  return new Mine(opts.cachedir, { maxBytes: opts.mine_max_bytes, log: (message) => log("warning", message) });
+  return new Mine(opts.cachedir, {
+    maxBytes: opts.mine_max_bytes,
+    log: (message) => log("warning", message),
+    notes: changeNotes(opts),
+  });
 }
 
 /** @throws {CommandError} In place of a {@linkcode StoreError}. */

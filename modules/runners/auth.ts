@@ -6,6 +6,7 @@
 
 import { makeFirstUser } from "#lib/auth/first_user.ts";
 import { Tokens } from "#lib/auth/tokens.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { requestToken } from "#lib/client/token_request.ts";
 import { checkMasterRunning } from "#lib/client/master_running.ts";
@@ -34,9 +35,12 @@ export const del_token: RunnerFunction = runner({
   secret: true,
   params: { token: p.str() },
   run: ({ token }, { opts, log }) =>
-    new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: (text) => log("error", text) }).remove(
-      token,
-    ),
+    new Tokens({
+      directory: opts.token_dir,
+      hashType: opts.hash_type,
+      log: (text) => log("error", text),
+      notes: changeNotes(opts),
+    }).remove(token),
 });
 
 export const first_user: RunnerFunction = runner({

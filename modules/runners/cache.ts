@@ -10,6 +10,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import type { LockResult } from "#lib/plugins/file_backend.ts";
 import { BankFiles } from "#lib/fleet/bank_files.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import { p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -219,5 +220,8 @@ function minionData(id: string, { opts, data }: RunnerContext) {
 }
 
 function bankFiles({ opts, log }: RunnerContext, cachedir: string | null = null): BankFiles {
-  return new BankFiles(cachedir ?? opts.cachedir, { log: (message) => log("warning", message) });
+  return new BankFiles(cachedir ?? opts.cachedir, {
+    log: (message) => log("warning", message),
+    ...cachedir === null && { notes: changeNotes(opts) },
+  });
 }

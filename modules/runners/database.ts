@@ -5,9 +5,10 @@
  */
 
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { CommandError, StoreError } from "#lib/errors.ts";
+import { CommandError, PreflightError, StoreError } from "#lib/errors.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import { p } from "#lib/plugins/module.ts";
+import type { MovedBanks } from "#lib/cluster_banks/move_banks.ts";
 import { copyJobs } from "#lib/stores/move_jobs.ts";
 import { openRows } from "#lib/stores/open_rows.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
@@ -79,35 +80,49 @@ export const migrate: RunnerFunction = runner({
 
 export const load: RunnerFunction = runner({
   doc: runnerDoc(
-    `Copy the jobs of this master's files into the database that master_job_cache names. It can be repeated: nothing is doubled, and
-nothing that is there is overwritten. Return how many jobs and returns are new there.
+    `Copy what this master's files have into the database: jobs, and in a cluster keys of minions, their grains, pillar and mine,
+and tokens. It can be repeated: nothing is doubled, and nothing that is there is overwritten. Return how many jobs and returns are
+new there; in a cluster also keys (minions) and data (rows).
 
 jobs : True
-    Whether jobs are copied.`,
+    Whether jobs are copied.
+
+keys : True
+    Whether keys are copied: those of minions of which the database knows nothing. In a cluster.
+
+data : True
+    Whether data and tokens are copied. In a cluster.`,
     "database.load",
+    "database.load jobs=False",
   ),
-  params: { jobs: p.bool(true) },
-  run: ({ jobs }, context) => {
-    checkDatabase(context.opts);
-    return moved(jobs, () => [filesBelow(context.opts.cachedir, context), databaseOf(context)]);
+  params: { jobs: p.bool(true), keys: p.bool(true), data: p.bool(true) },
+  async run({ jobs, keys, data }, context) {
+    const { opts } = context;
+    checkDatabase(opts);
+    const done = await moved(jobs, () => [filesBelow(opts.cachedir, context), databaseOf(context)]);
+    return await withBanks(done, context, ({ loadBanks }, warn) => loadBanks(opts, { keys, data }, warn));
   },
 });
 
 export const save: RunnerFunction = runner({
   doc: runnerDoc(
-    `Copy the jobs of the database into files of Salt's layout, which Salt's local_cache reads: the way back. It can be repeated.
-Return how many jobs and returns are new there.
+    `Copy what the database has into files of Salt's layout, which a master without it reads: the way back. It can be repeated.
+Jobs that are there stay; in a cluster keys, data and tokens in the files become what the database has. Return how many jobs and
+returns are new there; in a cluster also how many keys (minions) and data (rows) have changed.
 
 to
-    The directory that gets the directory jobs. Default: cachedir.`,
+    The directory that gets the directory jobs, and in a cluster grains, pillar, mine, tokens, and pki with the keys of minions and
+    the key pair of the masters. Default: the directories of this master.`,
     "database.save",
     "database.save to=/srv/jobs_of_the_database",
   ),
   params: { to: p.str(null) },
-  run: ({ to }, context) => {
-    checkDatabase(context.opts);
+  async run({ to }, context) {
+    const { opts } = context;
+    checkDatabase(opts);
     if (to !== null && !to.startsWith("/")) throw new CommandError(`to must be an absolute path, and is ${to}`);
-    return moved(true, () => [databaseOf(context), filesBelow(to ?? context.opts.cachedir, context)]);
+    const done = await moved(true, () => [databaseOf(context), filesBelow(to ?? opts.cachedir, context)]);
+    return await withBanks(done, context, ({ saveBanks }, warn) => saveBanks(opts, to, warn));
   },
 });
 
@@ -143,12 +158,26 @@ async function moved(
   });
 }
 
+/** In a cluster moves the rest, and adds what was moved. */
+async function withBanks(
+  done: ValueMap,
+  { opts, log }: RunnerContext,
+  move: (code: typeof import("#lib/cluster_banks/move_banks.ts"), warn: (text: string) => void) => Promise<MovedBanks>,
+): Promise<ValueMap> {
+  if (!opts.cluster_id) return done;
+  const code = await import("#lib/cluster_banks/move_banks.ts");
+  const { keys, data } = await withDatabase(() => move(code, (text) => log("warning", text)));
+  return done.set("keys", keys).set("data", data);
+}
+
 /** @throws {CommandError} With what the database says. */
 async function withDatabase<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof StoreError) throw new CommandError(error.message, { cause: error });
+    if (error instanceof StoreError || error instanceof PreflightError) {
+      throw new CommandError(error.message, { cause: error });
+    }
     throw error;
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { BankFiles } from "#lib/fleet/bank_files.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import { p } from "#lib/plugins/module.ts";
 import { plainRequest } from "#lib/pillar/request.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
@@ -134,5 +135,5 @@ function keepsPillar({ opts, log }: RunnerContext): boolean {
 }
 
 function bankFiles({ opts, log }: RunnerContext): BankFiles {
-  return new BankFiles(opts.cachedir, { log: (message) => log("warning", message) });
+  return new BankFiles(opts.cachedir, { log: (message) => log("warning", message), notes: changeNotes(opts) });
 }

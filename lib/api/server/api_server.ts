@@ -17,6 +17,7 @@ import { EndWatches } from "#lib/api/endpoints/end_watches.ts";
 import { IdempotencyKeys } from "#lib/api/endpoints/idempotency.ts";
 import { JobIndex } from "#lib/api/endpoints/job_index.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import { AuditLog, auditPath } from "#lib/auth/audit_log.ts";
 import { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
@@ -98,7 +99,12 @@ export class ApiServer {
       sessions,
       ends,
       apiTokens: new ApiTokens({ directory: `${opts.cachedir}/api_tokens`, ends, log }),
-      tokens: new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: log.error }),
+      tokens: new Tokens({
+        directory: opts.token_dir,
+        hashType: opts.hash_type,
+        log: log.error,
+        notes: changeNotes(opts),
+      }),
       audit: new AuditLog(auditPath(opts.cachedir)),
       feed,
       store,

@@ -5,12 +5,13 @@
 
 import { EX_NOPERM, EX_TEMPFAIL, EX_UNAVAILABLE } from "#lib/commands/cli/exit_codes.ts";
 import type { Failure } from "#lib/commands/cli/run_command.ts";
-import { NoMasterError, RefusedError, ThrottledError } from "#lib/errors.ts";
+import { NoMasterError, RefusedError, TemporaryError, ThrottledError } from "#lib/errors.ts";
 
 /** The failure for an error; `undefined` for any other error. */
 export function masterFailure(error: Error): Failure | undefined {
   if (error instanceof NoMasterError) return { exitCode: EX_UNAVAILABLE };
   if (error instanceof ThrottledError) return { exitCode: EX_TEMPFAIL };
   if (error instanceof RefusedError) return { exitCode: EX_NOPERM };
+  if (error instanceof TemporaryError) return { exitCode: EX_TEMPFAIL };
   return undefined;
 }

@@ -10,6 +10,7 @@
 import { type CommandIo, type JobIo, runCli } from "#lib/commands/cli/run_command.ts";
 import type { Parsed } from "#lib/commands/cli/command_line.ts";
 import { becomeServiceUser } from "#lib/commands/cli/command_user.ts";
+import { lateKeyBank } from "#lib/cluster_banks/late_key_bank.ts";
 import { loadClientConfig } from "#lib/config/load.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { requestRotation } from "#lib/keys/dropfile.ts";
@@ -105,11 +106,13 @@ async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: S
 
 function fileOperations(options: SaltKeyValues, { opts, io, log }: Setting): KeyOperations {
   const cache = new DataCache(opts.cachedir, { log: (text) => log.warning(text) });
-  const manager = new KeyManager(new KeyStore(opts.pki_dir), {
+  const store = new KeyStore(opts.pki_dir);
+  const manager = new KeyManager(store, {
     fire: (tag, data) => io.fire(tag, data, opts),
     forget: (id) => {
       if (!opts.preserve_minion_cache) cache.remove(id);
     },
+    bank: lateKeyBank(opts, { store, by: opts.user, warn: (text) => log.warning(text) }),
   });
   return fileKeys(manager, {
     preserveMinions: booleanOption("--preserve-minions", options.preserve_minions) ?? false,

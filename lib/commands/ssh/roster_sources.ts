@@ -4,6 +4,7 @@
  */
 
 import { DataCache } from "#lib/fleet/data_cache.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import { Mine } from "#lib/fleet/mine.ts";
 import { pythonRosters } from "#lib/master/functions/python_rosters.ts";
 import { KeyStore } from "#lib/keys/store.ts";
@@ -26,8 +27,8 @@ export function openStores(opts: MasterOpts, log: Logger): ControlStores {
   const warn = (text: string) => log.warning(text);
   return {
     keys: new KeyStore(opts.pki_dir),
-    data: new DataCache(opts.cachedir, { log: warn }),
-    mine: new Mine(opts.cachedir, { maxBytes: opts.mine_max_bytes, log: warn }),
+    data: new DataCache(opts.cachedir, { log: warn, notes: changeNotes(opts) }),
+    mine: new Mine(opts.cachedir, { maxBytes: opts.mine_max_bytes, log: warn, notes: changeNotes(opts) }),
   };
 }
 

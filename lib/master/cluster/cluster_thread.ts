@@ -18,6 +18,7 @@ import { LeaseFlags } from "#lib/cluster/lease_flags.ts";
 import { PostgresCluster } from "#lib/cluster/postgres_cluster.ts";
 import { publishKeyPart } from "#lib/cluster/publish_key_part.ts";
 import { reactorPart } from "#lib/cluster/reactor_part.ts";
+import { banksPart } from "#lib/cluster_banks/banks_part.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { readOwnPresence } from "#lib/fleet/presence_file.ts";
@@ -44,7 +45,13 @@ export interface ClusterInit extends SupervisedInit {
 }
 
 /** The subjects, in the order in which they begin. */
-const PARTS: readonly ((context: ClusterContext) => ClusterPart)[] = [publishKeyPart, jobPart, eventPart, reactorPart];
+const PARTS: readonly ((context: ClusterContext) => ClusterPart)[] = [
+  publishKeyPart,
+  banksPart,
+  jobPart,
+  eventPart,
+  reactorPart,
+];
 
 class ClusterService implements ThreadService {
   readonly #host: ThreadHost;

@@ -10,6 +10,7 @@ import { describeError } from "#lib/errors.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { DROPFILE } from "#lib/keys/dropfile.ts";
 import { Tokens } from "#lib/auth/tokens.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -60,7 +61,9 @@ export class Maintenance {
     this.#parts = parts;
     this.#jobs = parts.jobs;
     const { external_auth, token_dir: directory, hash_type: hashType } = parts.opts;
-    if (external_auth.size > 0) this.#tokens = new Tokens({ directory, hashType, log: parts.log.error });
+    if (external_auth.size > 0) {
+      this.#tokens = new Tokens({ directory, hashType, log: parts.log.error, notes: changeNotes(parts.opts) });
+    }
     this.#timer = setInterval(() => this.#start(), Math.max(parts.opts.loop_interval * 1000, MIN_ROUND_MS));
   }
 

@@ -24,14 +24,17 @@ import type { JobRows } from "#lib/stores/rows.ts";
 import type { ThreadCluster } from "#lib/master/cluster/master_cluster.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { readMoment } from "#lib/os/moment.ts";
+import { fileKeyBank } from "#lib/keys/key_bank.ts";
 import { KeyStore } from "#lib/keys/store.ts";
+import { ClusterLink, isNewClusterPort } from "#lib/cluster/cluster_messages.ts";
+import { linkedKeyBank } from "#lib/cluster_banks/linked_key_bank.ts";
 import type { BackendTable } from "#lib/plugins/file_backend.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { Mine } from "#lib/fleet/mine.ts";
 import { type FlowMemory, type OpenFlow, openFlow } from "#lib/flow/open_flow.ts";
 import { masterJournal } from "./journal.ts";
 import { openFileServices } from "#lib/master/requests/master_files.ts";
-import { publishPullPath } from "#lib/config/master_paths.ts";
+import { changeNotes, publishPullPath } from "#lib/config/master_paths.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { isAboutPillar } from "#lib/pillar/messages.ts";
 import { PillarRequests } from "#lib/pillar/requests.ts";
@@ -162,11 +165,11 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
       async fire(tag, data) {
         await bus.fireOrLog(tag, stamp(withoutPeerMark(data)), log);
       },
-      auth: openAuth(opts, init, parts),
+      auth: openAuth(opts, init, { ...parts, cluster }),
       jobs: jobs.services,
       minions: {
-        data: new DataCache(opts.cachedir, { log: log.error }),
-        mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes }),
+        data: new DataCache(opts.cachedir, { log: log.error, notes: changeNotes(opts) }),
+        mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes, notes: changeNotes(opts) }),
         flow: new MinionFlow(opts.worker_threads, flow && { rules: flow.minions, counts: flow.counts }),
         publishPort: init.publishPort,
       },
@@ -187,7 +190,7 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
 function openAuth(
   opts: MasterOpts,
   init: ServicesInit,
-  { log, plugins, onWait }: Omit<ServicesParts, "post">,
+  { log, plugins, onWait, cluster }: Omit<ServicesParts, "post"> & { readonly cluster: ClusterLink | undefined },
 ): AuthServices {
   const access = new Access(init.accessKeys, {
     owner: init.owner,
@@ -196,6 +199,7 @@ function openAuth(
     sudoAcl: opts.sudo_acl,
   });
   let masterKey: PrivateKey | undefined;
+  const keys = new KeyStore(opts.pki_dir);
   return {
     // Parsed at the first sign-in: other threads need no RSA.
     get masterKey() {
@@ -203,7 +207,8 @@ function openAuth(
     },
     sharedKey: new SharedKey(init.sharedKey),
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
-    keys: new KeyStore(opts.pki_dir),
+    keys,
+    keyBank: cluster === undefined ? fileKeyBank(keys) : linkedKeyBank(cluster),
     verified: new VerifiedTokens(init.verified),
     callers: new Callers({
       access,

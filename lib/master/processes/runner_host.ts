@@ -6,7 +6,9 @@
 
 import type { EventData } from "#lib/bus/event.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
-import { writeDropfile } from "#lib/keys/dropfile.ts";
+import { lateKeyBank } from "#lib/cluster_banks/late_key_bank.ts";
+import { changeNotes } from "#lib/config/master_paths.ts";
+import { requestRotation } from "#lib/keys/dropfile.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import { KeyManager } from "#lib/keys/manager.ts";
 import { KeyStore } from "#lib/keys/store.ts";
@@ -35,7 +37,7 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
   const { log, fire, signal } = parts;
   const warn = (text: string) => log.warning(text);
   const keys = new KeyStore(opts.pki_dir);
-  const data = new DataCache(opts.cachedir, { log: warn });
+  const data = new DataCache(opts.cachedir, { log: warn, notes: changeNotes(opts) });
   return {
     opts,
     jobs: openJobStore(opts, { log: warn }),
@@ -54,10 +56,9 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
       forget: (id) => {
         if (!opts.preserve_minion_cache) data.remove(id);
       },
+      bank: lateKeyBank(opts, { store: keys, by: parts.user, warn }),
     }),
-    rotateKey: () => {
-      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
-    },
+    rotateKey: () => requestRotation(opts),
     async execute(call) {
       // Few runners need execution modules, and a minion's options.
       const { executeOnMaster } = await import("./master_execution.ts");

@@ -4,13 +4,14 @@
  * @module
  */
 
+import { messageOf } from "#lib/errors.ts";
 import { requestRotation } from "#lib/keys/dropfile.ts";
 import type { MinionCommands, Needs } from "./services.ts";
 import { KEY_EVENT } from "#lib/protocol/tags.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The commands, by name. */
-export const AUTH_COMMANDS: MinionCommands<"auth" | "minions" | "opts" | "log" | "warn" | "fire"> = {
+export const AUTH_COMMANDS: MinionCommands<"auth" | "minions" | "opts" | "log" | "warn" | "fire" | "park"> = {
   revoke_auth: revokeAuth,
   _rekey: rekey,
 };
@@ -29,14 +30,20 @@ function rekey(_load: ValueMap, id: string, { auth: { sharedKey, sessions } }: N
 async function revokeAuth(
   _load: ValueMap,
   id: string,
-  services: Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire">,
+  services: Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire" | "park">,
 ): Promise<Value> {
-  const { opts, auth: { keys, sessions }, minions, log, fire, warn } = services;
+  const { opts, auth: { keyBank, sessions }, minions, log, fire, warn, park } = services;
   if (!opts.allow_minion_key_revoke) {
     warn(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
     return false;
   }
-  keys.remove(id);
+  park();
+  try {
+    await keyBank.change([{ id, delete: "all" }]);
+  } catch (error) {
+    log.error(`The key of ${id} was not deleted at its own request: ${messageOf(error)}`);
+    return false;
+  }
   sessions.remove(id);
   if (!opts.preserve_minion_cache) minions.data.remove(id);
   // Later publishes must not be readable for it.

@@ -12,6 +12,7 @@ import type { Mine } from "#lib/fleet/mine.ts";
 import type { Throttled } from "#lib/flow/job_flow.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import type { FunctionServices } from "#lib/master/functions/messages.ts";
+import type { KeyBank } from "#lib/keys/key_bank.ts";
 import type { KeyStore } from "#lib/keys/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -36,6 +37,8 @@ export interface AuthServices {
   /** The key of each minion's requests. */
   readonly sessions: SessionKeys;
   readonly keys: KeyStore;
+  /** Changes them. */
+  readonly keyBank: KeyBank;
   readonly verified: VerifiedTokens;
   /** What users may publish and run. */
   readonly callers: Callers;

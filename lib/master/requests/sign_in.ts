@@ -39,7 +39,7 @@ const ROOMY_KEY_BYTES = 256;
 const MAX_SHOWN_GRAINS = 16 * 1024;
 
 /** What a sign-in needs. */
-export type SignInNeeds = Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire">;
+export type SignInNeeds = Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire" | "park">;
 
 /** A sign-in request with checked fields. */
 interface Application {
@@ -84,8 +84,8 @@ export async function signInMinion(
     `Authentication request from ${truncate(id)}: ${decision.because}`,
   );
   try {
-    if (decision.store?.key === "presented") auth.keys.put(id, decision.store.to, pem);
-    else if (decision.store !== undefined) auth.keys.move(id, "pending", decision.store.to);
+    const isStored = decision.store === undefined || await storeKey(wanted, decision.store, services);
+    if (!isStored) throw new KeyError("another key was stored meanwhile");
   } catch (error) {
     log.error(`The key of ${id} could not be stored: ${messageOf(error)}`);
     // The decision is not final: the minion asks again, as while its key is pending.
@@ -103,6 +103,20 @@ export async function signInMinion(
   }
   const reply = keysFor(wanted, key, wanted.encAlgorithm, services);
   return seal(reply, wanted, auth);
+}
+
+/** @returns Whether it was done: no if the key on which it was decided is another by now. */
+async function storeKey(
+  { id, pem }: Application,
+  { key, to }: NonNullable<Decision["store"]>,
+  { auth: { keys, keyBank }, park }: SignInNeeds,
+): Promise<boolean> {
+  const expected = keys.state(id) ?? "none";
+  park();
+  const [isDone] = await keyBank.change([
+    key === "presented" ? { id, put: to, pem, expected } : { id, from: "pending", to, expected },
+  ]);
+  return isDone;
 }
 
 /** The grains of the sign-in, for its event, if the master is configured so. */

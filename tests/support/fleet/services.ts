@@ -15,6 +15,7 @@ import { throttledWarnings } from "#lib/master/daemon/throttled_warnings.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { Mine } from "#lib/fleet/mine.ts";
+import { fileKeyBank } from "#lib/keys/key_bank.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { createLogger, levelName, type Logger } from "#lib/runtime/log.ts";
 import type { FunctionJob } from "#lib/master/functions/messages.ts";
@@ -88,6 +89,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       sharedKey: new SharedKey(),
       sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
       keys: new KeyStore(opts.pki_dir),
+      keyBank: fileKeyBank(new KeyStore(opts.pki_dir)),
       verified: new VerifiedTokens(),
       callers: new Callers({
         access: new Access(accessKeys, {

@@ -1,0 +1,148 @@
+/**
+ * Data of minions and tokens in a cluster: what changes at one master is at all of them.
+ * @module
+ */
+
+import { map, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { type SharingMaster, sharingTest } from "./shared_masters.ts";
+
+async function has(master: SharingMaster, id: string, os: string | undefined): Promise<void> {
+  await eventually(() => (master.data.get(id)?.grains.get("os")) === os, {
+    what: `${os} of ${id} at ${master.opts.id}`,
+  });
+}
+
+async function mines(master: SharingMaster, id: string, values: ValueMap | undefined): Promise<void> {
+  const wanted = JSON.stringify(values && [...values]);
+  const found = () => {
+    const mine = master.mine.get(id);
+    return JSON.stringify(mine && [...mine]);
+  };
+  await eventually(() => found() === wanted, { what: `the mine ${wanted} at ${master.opts.id}` });
+}
+
+const grains = (os: string) => map({ os });
+
+sharingTest(
+  "grains, pillar and mine of a minion are at the other master, with the times of the mine, and go there too",
+  async ({ a, b }) => {
+    await a.start();
+    await b.start();
+    a.data.setGrains("web1", grains("Debian"));
+    a.data.setPillar("web1", map({ role: "db" }));
+    a.mine.store("web1", map({ "network.ip": "10.0.0.1" }));
+    await has(b, "web1", "Debian");
+    await eventually(() => b.data.get("web1")?.pillar.get("role") === "db", { what: "the pillar" });
+    await mines(b, "web1", map({ "network.ip": "10.0.0.1" }));
+    assertEquals(b.mine.times("web1")?.stored.get("network.ip"), a.mine.times("web1")?.stored.get("network.ip"));
+    // It moves to the other master, which has the last word.
+    b.mine.store("web1", map({ "test.ping": true }));
+    b.data.setGrains("web1", grains("Ubuntu"));
+    await mines(a, "web1", map({ "network.ip": "10.0.0.1", "test.ping": true }));
+    await has(a, "web1", "Ubuntu");
+    b.mine.flush("web1");
+    await mines(a, "web1", undefined);
+  },
+);
+
+sharingTest(
+  "a master that starts later has everything, and what changed while it was down; a lost cache comes back",
+  async ({ a, b }) => {
+    await a.start();
+    a.data.setGrains("web1", grains("Debian"));
+    b.data.setGrains("web2", grains("Alpine"));
+    b.data.setGrains("web1", grains("old"));
+    await b.start();
+    await has(a, "web2", "Alpine");
+    await b.stop();
+    // No master runs: a process of its own changes something.
+    b.data.setGrains("web2", grains("Arch"));
+    a.data.setGrains("web1", grains("Ubuntu"));
+    await b.start();
+    await has(b, "web1", "Ubuntu");
+    await has(a, "web2", "Arch");
+    await a.stop();
+    Deno.removeSync(a.opts.cachedir, { recursive: true });
+    await a.start();
+    await has(a, "web1", "Ubuntu");
+    await has(a, "web2", "Arch");
+  },
+);
+
+sharingTest("what changes while the database is away follows when it is back", async ({ server, a, b }) => {
+  await a.start(200);
+  await b.start(200);
+  a.data.setGrains("web1", grains("Debian"));
+  await has(b, "web1", "Debian");
+  await server.crash();
+  a.data.setGrains("web1", grains("Ubuntu"));
+  b.data.setGrains("web2", grains("Alpine"));
+  await server.restart();
+  await has(b, "web1", "Ubuntu");
+  await has(a, "web2", "Alpine");
+});
+
+sharingTest(
+  "a token of one master is valid at the other, is sealed in the database, and ends everywhere",
+  async ({ server, a, b }) => {
+    await a.start();
+    await b.start();
+    const token = a.tokens.make({ name: "fred", eauth: "pam", groups: ["ops"] }, 3_600).data.get("token");
+    await eventually(() => b.tokens.get(token)?.name === "fred", { what: "the token" });
+    await server.sql(`do $$ begin
+    if (select count(*) from salt.bank where bank = 'tokens') <> 1 then raise 'no row'; end if;
+    if exists (select 1 from salt.bank where minion = '${token}' or position('${token}'::bytea in body) > 0
+      or position('fred'::bytea in body) > 0) then raise 'the token is there'; end if; end $$`);
+    b.tokens.remove(token);
+    await eventually(() => a.tokens.get(token) === undefined, { what: "the end of the token" });
+  },
+);
+
+sharingTest("rows that are no data are refused by name, and what follows is taken", async ({ server, a }) => {
+  await a.start();
+  await eventually(() => a.data.list().length === 0, { what: "a start" });
+  await server.sql(`insert into salt.bank select b, m, body, now(), 9, nextval('salt.bank_seq') from (values
+    ('grains', '../../evil', '\\x80'::bytea), ('grains', 'web1', '\\xc1'), ('../evil', 'web1', '\\x80'),
+    ('mine', 'web2', '\\x80'), ('tokens', 'abc', '\\x80'), ('grains', 'web3', '\\x81a26f73a244')) as x(b, m, body);
+    update salt.bank set body = '\\x81a26f73a158' where minion = 'web3'; notify salt, 'd'`);
+  await has(a, "web3", "X");
+  for (const name of ["../../evil", "web1", "web2", "abc"]) {
+    assert(
+      a.logged.some((line) => line.includes(JSON.stringify(name)) && line.includes("is refused")),
+      a.logged.join("\n"),
+    );
+  }
+  assertEquals(a.data.list(), ["web3"]);
+});
+
+sharingTest(
+  "data of a minion whose key was deleted do not come back from a master that had noted them",
+  async ({ a, b }) => {
+    await a.start();
+    await b.start();
+    await a.command((bank) => bank.change([{ id: "web1", put: "accepted", pem: "key" }]));
+    a.data.setGrains("web1", grains("Debian"));
+    await has(b, "web1", "Debian");
+    b.data.setGrains("web1", grains("late"));
+    await a.command((bank) => bank.change([{ id: "web1", delete: "accepted" }]));
+    await eventually(() => [a, b].every((each) => each.data.get("web1") === undefined), {
+      what: "the end of the data",
+    });
+    a.data.setGrains("web9", grains("Alpine"));
+    await has(b, "web9", "Alpine");
+    assertEquals([a, b].map((each) => each.data.get("web1")), [undefined, undefined]);
+  },
+);
+
+sharingTest("a database that was set back is taken from its beginning", async ({ server, a, b }) => {
+  await a.start();
+  await b.start();
+  a.data.setGrains("web1", grains("Debian"));
+  a.data.setGrains("web2", grains("Debian"));
+  await has(b, "web2", "Debian");
+  await server.sql("delete from salt.bank; alter sequence salt.bank_seq restart");
+  a.data.setGrains("web1", grains("Ubuntu"));
+  await has(b, "web1", "Ubuntu");
+});
