@@ -16,7 +16,7 @@ reads and edits files with them. Such a file runs in a mount namespace of its ow
 make_program_calls.py …`. The keys of `outputs` are command lines joined with blanks, without the directory of the
 program; a key that ends in `*` is a prefix. An output is a text, or a map of `stdout`, `stderr`, `retcode`, and `files`
 that the program writes; a list of them is for one call after the other. `{root}` is a directory of the case's own,
-and `{python}` in a recorded call is the interpreter of this script."""
+and `{python}` in a recorded call is the interpreter of this script, `{temporary}` a temporary file of Salt's."""
 import json
 import logging
 import os
@@ -42,6 +42,8 @@ logging.disable(logging.CRITICAL)
 # Only for this process: two of them may run at once.
 ROOT = f"/tmp/salt_program_calls_{os.getpid()}"
 BIN = f"{ROOT}_bin"
+# Names of Salt's temporary files, which are new each time.
+TEMPORARY = re.compile(r"[^\s'\"]*__salt\.tmp\.\w+")
 
 
 def within(value, root):
@@ -59,7 +61,7 @@ def without(value, root):
     if isinstance(value, Exception):  # some states have an error as their comment
         value = f"{value}"
     if isinstance(value, str):
-        return value.replace(root, "{root}").replace(sys.executable, "{python}")
+        return TEMPORARY.sub("{temporary}", value.replace(root, "{root}").replace(sys.executable, "{python}"))
     if isinstance(value, (list, tuple)):
         return [without(one, root) for one in value]
     if isinstance(value, type({}.keys())):
