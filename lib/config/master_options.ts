@@ -58,6 +58,11 @@ function makeMasterOptions() {
       "Where the master keeps the events of its bus: `files` below `cachedir`, or `none`. The reactor and returners of the master read them there. `postgresql`, the default in a cluster: in files, and in the database for the other masters. Not in Salt.",
       ["files", "none", "postgresql"],
     ),
+    metrics: dictOption(
+      new Map(),
+      "Counts for an OpenTelemetry collector: `{enabled: true, endpoint: http://collector:4318/v1/metrics, export_interval_seconds: 60, " +
+        "service_name, resource_attributes, headers, histogram_boundaries}` ([docs/tracing.md](tracing.md)).",
+    ),
     event_log_keep: intOption(86_400, "Seconds that events are kept. Not in Salt.", { min: 60 }),
     event_log_max_bytes: intOption(
       1_073_741_824,

@@ -33,7 +33,7 @@ export interface EndedSpan {
 export function otlpTraces(spans: readonly EndedSpan[], resource: Readonly<Record<string, string>>): string {
   return JSON.stringify({
     resourceSpans: [{
-      resource: { attributes: attributesOf(resource) },
+      resource: { attributes: otlpAttributes(resource) },
       scopeSpans: [{ scope: { name: "salt", version: VERSION }, spans: spans.map(spanOf) }],
     }],
   });
@@ -48,17 +48,18 @@ function spanOf(span: EndedSpan): unknown {
     kind: KINDS[span.kind],
     startTimeUnixNano: nanoseconds(span.startMs),
     endTimeUnixNano: nanoseconds(span.endMs),
-    attributes: attributesOf(span.attributes),
+    attributes: otlpAttributes(span.attributes),
     ...span.error !== undefined && { status: { code: STATUS_ERROR, message: span.error } },
   };
 }
 
-/** 64-bit integers are texts in OTLP's JSON. */
-function nanoseconds(ms: number): string {
+/** A time; 64-bit integers are texts in OTLP's JSON. */
+export function nanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms * 1_000)) * 1_000n);
 }
 
-function attributesOf(attributes: Readonly<Record<string, string | number | boolean>>): unknown[] {
+/** Attributes in OTLP's JSON. */
+export function otlpAttributes(attributes: Readonly<Record<string, string | number | boolean>>): unknown[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: attributeValue(value) }));
 }
 

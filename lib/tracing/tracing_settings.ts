@@ -57,6 +57,7 @@ export function readTracing(option: ValueMap, serviceName: string): TracingSetti
   };
 }
 
-function textsOf(option: ValueMap, key: string): Record<string, string> {
+/** A map of texts in an option. */
+export function textsOf(option: ValueMap, key: string): Record<string, string> {
   return Object.fromEntries([...mapOrEmpty(option.get(key))].map(([name, value]) => [str(name), str(value)]));
 }

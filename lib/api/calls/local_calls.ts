@@ -25,7 +25,7 @@ const SUBSET = 3;
 /** `local`: the returns, when all are there. */
 export async function runLocal(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
   const result: ValueMap = new Map();
-  for await (const [id, value] of results(jobOf(low), low, caller)) result.set(id, value);
+  for await (const [id, value] of results(jobOf(low, caller), low, caller)) result.set(id, value);
   return [result];
 }
 
@@ -33,7 +33,7 @@ export async function runLocal(low: ValueMap, caller: ApiCaller): Promise<Value[
 export async function startLocal(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
   using client = await connect(caller);
   try {
-    const { jid, minions } = await client.publish(jobOf(low));
+    const { jid, minions } = await client.publish(jobOf(low, caller));
     return [map({ jid, minions: [...minions] })];
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
@@ -43,7 +43,7 @@ export async function startLocal(low: ValueMap, caller: ApiCaller): Promise<Valu
 
 /** `local_subset`: some of the minions, chosen at random. */
 export async function runSubset(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
-  const job = jobOf(low);
+  const job = jobOf(low, caller);
   const ids = sampleIds(await targetIds(job, caller), numberIn(low, "subset") ?? SUBSET);
   const result: ValueMap = new Map();
   if (ids.length === 0) return [result];
@@ -53,7 +53,7 @@ export async function runSubset(low: ValueMap, caller: ApiCaller): Promise<Value
 
 /** `local_batch`: an entry for each minion. */
 export async function runBatched(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
-  const job = jobOf(low);
+  const job = jobOf(low, caller);
   const ids = await targetIds(job, caller);
   if (ids.length === 0) return [];
   const size = batchSize(str(low.get("batch") ?? "100%"), ids.length);
@@ -124,7 +124,7 @@ async function connect({ opts, user, log, proof }: ApiCaller): Promise<LocalClie
  * The job that a chunk asks for.
  * @throws {ApiError} 400 if it has no target or no function.
  */
-function jobOf(low: ValueMap): JobRequest {
+function jobOf(low: ValueMap, { trace }: Pick<ApiCaller, "trace">): JobRequest {
   const [tgt, fun] = [low.get("tgt"), low.get("fun")];
   if (tgt === undefined || tgt === null) throw new ApiError(400, "A chunk of the client local needs tgt");
   const isFunction = typeof fun === "string" ||
@@ -144,6 +144,7 @@ function jobOf(low: ValueMap): JobRequest {
     ret: str(low.get("ret") ?? ""),
     kwargs,
     ...jid !== undefined && { jid },
+    ...trace !== undefined && { trace },
   };
 }
 

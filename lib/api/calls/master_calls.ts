@@ -13,17 +13,17 @@ import { functionEvent } from "#lib/protocol/tags.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { RefusedError } from "#lib/errors.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { type ApiCaller, noteRefusal } from "./caller.ts";
+import { type ApiCaller, noteRefusal, proofWithTrace } from "./caller.ts";
 import { argList } from "./local_calls.ts";
 
 /** `runner`: its return; with `full_return` the event of its end. */
 export async function runRunnerCall(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
-  const { opts, proof, signal } = caller;
+  const { opts, signal } = caller;
   const wanted = wantedCall(low, "runner");
   const timeoutMs = opts.rest_timeout * 1000;
   const { started: { jid }, event } = await orRefused(
     caller,
-    () => awaitRunner(opts, wanted, { proof, signal, timeoutMs }),
+    () => awaitRunner(opts, wanted, { proof: proofWithTrace(caller), signal, timeoutMs }),
   );
   if (event === undefined) throw new ApiError(504, `RunnerClient job '${jid}' timed out`);
   if (low.get("full_return") === true) return [map({ tag: functionEvent("runner", jid, "ret"), data: event.data })];
@@ -32,14 +32,17 @@ export async function runRunnerCall(low: ValueMap, caller: ApiCaller): Promise<V
 
 /** `runner_async`: the tag of its events, and its job id. */
 export async function startRunnerCall(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
-  const { tag, jid } = await orRefused(caller, () => startRunner(caller.opts, wantedCall(low, "runner"), caller.proof));
+  const { tag, jid } = await orRefused(
+    caller,
+    () => startRunner(caller.opts, wantedCall(low, "runner"), proofWithTrace(caller)),
+  );
   return [map({ tag, jid })];
 }
 
 /** `wheel`: always the whole reply. */
 export async function runWheelCall(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
   const wanted = wantedCall(low, "wheel");
-  const { tag, data } = await orRefused(caller, () => askWheel(caller.opts, wanted, caller.proof));
+  const { tag, data } = await orRefused(caller, () => askWheel(caller.opts, wanted, proofWithTrace(caller)));
   const shown = new Map(data);
   // Salt's answers have it only if the function failed, and begin that text so.
   if (data.get("success") === true) shown.delete("_stamp");
@@ -54,7 +57,10 @@ function wheelFailure(fun: string, text: Value): Value {
 
 /** `wheel_async`: the tag of its events, and its job id. */
 export async function startWheelCall(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
-  const { tag, jid } = await orRefused(caller, () => startWheel(caller.opts, wantedCall(low, "wheel"), caller.proof));
+  const { tag, jid } = await orRefused(
+    caller,
+    () => startWheel(caller.opts, wantedCall(low, "wheel"), proofWithTrace(caller)),
+  );
   return [map({ tag, jid })];
 }
 

@@ -11,10 +11,10 @@ import type { ApiParts, ApiRequest } from "./endpoint.ts";
 
 /** The caller of a request with a session. */
 export function sessionCaller(request: ApiRequest, parts: ApiParts): ApiCaller {
-  const { session, signal } = request, { opts, log } = parts;
+  const { session, signal, trace } = request, { opts, log } = parts;
   if (session === undefined) throw new ApiError(401, "No authentication credentials given");
   const record = auditFor(session.user, request, parts);
-  return { opts, log, signal, record, user: session.user, proof: map({ token: session.token }) };
+  return { opts, log, signal, record, trace, user: session.user, proof: map({ token: session.token }) };
 }
 
 /**
@@ -22,12 +22,12 @@ export function sessionCaller(request: ApiRequest, parts: ApiParts): ApiCaller {
  * @throws {ApiError} 401 if they are not; 429 after too many wrong ones.
  */
 export function credentialsCaller(low: ValueMap, request: ApiRequest, parts: ApiParts): ApiCaller {
-  const { signal, client: { address } } = request, { opts, log, attempts } = parts;
+  const { signal, trace, client: { address } } = request, { opts, log, attempts } = parts;
   const [username, password, eauth] = ["username", "password", "eauth"].map((name) => low.get(name));
   if (username === undefined || eauth === undefined) throw new ApiError(401, "No authentication credentials given");
   const proof = map({ username, password: password ?? null, eauth });
   const user = str(username);
   attempts.check({ address, user });
   const record = auditFor(user, request, parts);
-  return { opts, log, signal, record, user, proof, onRefused: () => attempts.failed({ address, user }) };
+  return { opts, log, signal, record, trace, user, proof, onRefused: () => attempts.failed({ address, user }) };
 }

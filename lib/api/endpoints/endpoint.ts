@@ -21,6 +21,7 @@ import type { RequestBody } from "#lib/api/http/request_body.ts";
 import type { RequestCounts } from "./request_counts.ts";
 import type { ApiSession, Sessions } from "./sessions.ts";
 import type { EauthToken, Tokens } from "#lib/auth/tokens.ts";
+import type { TraceContext } from "#lib/tracing/trace_context.ts";
 import type { Value } from "#lib/values/value.ts";
 import type { ValueType } from "#lib/api/http/answer.ts";
 import type { ApiSettings } from "./api_settings.ts";
@@ -66,6 +67,8 @@ export interface ApiRequest {
   readonly type: ValueType;
   /** Aborted when the client has gone, or the API ends. */
   readonly signal: AbortSignal;
+  /** Its span, if it is traced. */
+  readonly trace?: TraceContext;
 }
 
 /** An answer that is a value. */

@@ -29,6 +29,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { prefers } from "#lib/api/http/accept.ts";
 import { BODY_TYPES, JSON_TYPES, NO_BODY, readRequestBody } from "#lib/api/http/request_body.ts";
 import { Plans } from "#lib/api/endpoints/plans.ts";
+import { RequestSpans } from "#lib/api/endpoints/request_spans.ts";
 import { RequestCounts } from "#lib/api/endpoints/request_counts.ts";
 import { sessionCookie } from "#lib/api/http/cookies.ts";
 import { Sessions } from "#lib/api/endpoints/sessions.ts";
@@ -64,6 +65,7 @@ export class ApiServer {
   readonly #parts: ApiParts;
   readonly #routes: readonly PathRoute<Methods>[];
   readonly #stop: AbortController;
+  readonly #spans: RequestSpans;
   readonly #hostname = Deno.hostname();
   readonly #requestsOf = new Map<string, number>();
   #listener: ApiListener | undefined;
@@ -72,6 +74,7 @@ export class ApiServer {
     this.#parts = parts;
     this.#stop = stop;
     this.#routes = apiRoutes(parts.settings);
+    this.#spans = new RequestSpans(parts.opts, parts.log);
   }
 
   /**
@@ -162,6 +165,7 @@ export class ApiServer {
     this.#parts.feed.close();
     const listener = this.#listener;
     if (listener !== undefined) await budget.allows(listener.close());
+    await this.#spans.close();
   }
 
   async #serve(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
@@ -253,7 +257,11 @@ export class ApiServer {
     });
     const gone = AbortSignal.any([request.signal, signal]);
     const call = { request, client, params, query, body, session, held, type, signal: gone };
-    const reply = await endpoint.handle(call, this.#parts);
+    const reply = await this.#spans.around(call, {
+      route: incoming.route?.path ?? "",
+      isTraced: endpoint.needs !== undefined || "body" in endpoint,
+      handle: (traced) => endpoint.handle(traced, this.#parts),
+    });
     return reply instanceof Response ? reply : valueAnswer(reply.value, type, reply);
   }
 

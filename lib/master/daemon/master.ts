@@ -37,6 +37,7 @@ import { jidMemory, makeJid, setJidOrigin } from "#lib/protocol/jid.ts";
 import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
 import { loadOrCreateKeyPair, loadOrCreateMasterKey } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import type { Meter } from "#lib/tracing/meter.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { checkBackends } from "#lib/config/backend_names.ts";
 import { checkPillarRepositories } from "#lib/files/git/pillar_updates.ts";
@@ -80,7 +81,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { findGroup, findUser, hostUsers } from "#lib/os/users.ts";
 import { StopWord } from "#lib/values/stop_word.ts";
-import { map, type ValueMap } from "#lib/values/value.ts";
+import { map, truthy, type ValueMap } from "#lib/values/value.ts";
 import { CpuTimeWatch } from "#lib/runtime/cpu_time_watch.ts";
 
 /**
@@ -122,6 +123,8 @@ const LONG_ANNOUNCEMENT_S = 30, SHORT_ANNOUNCEMENT_S = 3;
 /** More events than a master of a cluster ever fires in a millisecond. */
 const EVENTS_PER_MS = 100;
 
+/** Time for the last metrics, in milliseconds. */
+const LAST_METRICS_MS = 500;
 /** The name of the thread that has the database of jobs. */
 const STORE = "JobStore";
 
@@ -138,6 +141,8 @@ export class Master {
   /** Stopped last, because the others still fire events. */
   #bus: SupervisedThread | undefined;
   #publisher: SupervisedThread | undefined;
+  /** Exports what belongs to no thread, if the option `metrics` asks for it. */
+  #meter: Meter | undefined;
   /** Has the database of jobs, and stops after the threads that use it. */
   #store: SupervisedThread | undefined;
   #storePorts: ThreadPorts<NewStorePort> | undefined;
@@ -474,6 +479,14 @@ export class Master {
     await this.#keep<EventReturnInit>("EventReturn", url, { init: () => init }).ready;
   }
 
+  /** Exports metrics, if they are asked for. */
+  async #measure(): Promise<void> {
+    if (!truthy(this.#opts.metrics.get("enabled") ?? false)) return;
+    const { startMasterMeter } = await import("./master_meter.ts");
+    this.#meter = await startMasterMeter(this.#opts, this.#log);
+    if (this.#closing) await this.#meter?.close(LAST_METRICS_MS);
+  }
+
   /** Starts what works from time to time. */
   #startUpkeep(publishPort: number): void {
     const opts = this.#opts;
@@ -497,6 +510,7 @@ export class Master {
       removesJobs: () => this.#cluster?.flags.holds("maintenance") ?? true,
       ...presence !== undefined && { reportPresence: () => presence.round() },
     });
+    this.#measure().catch((error) => this.#log.error(`Nothing is measured: ${messageOf(error)}`));
     this.#fileUpdates = new FileUpdates({
       opts,
       backends: BACKENDS,
@@ -674,6 +688,7 @@ export class Master {
     this.#ending.abort();
     this.#schedule?.close();
     this.#flowReport?.close();
+    await this.#meter?.close(LAST_METRICS_MS);
     await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
     await this.#rotating;
     await this.#engines?.close(budget.less(BUS_END_MS));

@@ -18,7 +18,8 @@ import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.
 import { sleep } from "#lib/os/sleep.ts";
 import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
 import type { Frames } from "#lib/sockets/libzmq.ts";
-import { tracerOf } from "#lib/tracing/late_tracer.ts";
+import { meterOf, tracerOf } from "#lib/tracing/late_tracer.ts";
+import type { Meter } from "#lib/tracing/meter.ts";
 import type { Tracer } from "#lib/tracing/tracer.ts";
 import { withLease } from "#lib/runtime/thread_lease.ts";
 import type { ThreadHost, ThreadService } from "#lib/runtime/thread.ts";
@@ -58,6 +59,7 @@ export class MWorker implements ThreadService {
   readonly #open: OpenServices;
   readonly #handler: RequestHandler;
   readonly #tracer: Tracer | undefined;
+  readonly #meter: Meter | undefined;
   readonly #socket: Duplex;
   /** Notes for requests that may yet be taken. */
   readonly #held: InFlightRequest[];
@@ -77,7 +79,10 @@ export class MWorker implements ThreadService {
   private constructor(
     opts: MasterOpts,
     parts: MWorkerParts,
-    { host, plugins, tracer }: MWorkerRun & { readonly tracer: Tracer | undefined },
+    { host, plugins, tracer, meter }: MWorkerRun & {
+      readonly tracer: Tracer | undefined;
+      readonly meter: Meter | undefined;
+    },
   ) {
     this.#host = host;
     this.#open = openServices(opts, parts, {
@@ -87,7 +92,12 @@ export class MWorker implements ThreadService {
       post: host.post,
     });
     this.#tracer = tracer;
-    this.#handler = new RequestHandler(this.#open.services, this.#tracer);
+    this.#meter = meter;
+    meter?.observe("salt.requests.waiting", () => [{ labels: {}, value: this.#answers.size }]);
+    this.#handler = new RequestHandler(
+      { ...this.#open.services, ...meter !== undefined && { metrics: meter } },
+      tracer,
+    );
     this.#socket = Duplex.inherited(parts.requests, {
       highWaterMark: 0,
       receiveHighWaterMark: parts.queued,
@@ -99,7 +109,9 @@ export class MWorker implements ThreadService {
   /** Answers for the requests that the thread before it died of, and takes requests from then on. */
   static async start(opts: MasterOpts, parts: MWorkerParts, run: MWorkerRun): Promise<MWorker> {
     const tracer = await tracerOf(opts.tracing, "salt-master", run.host.log);
-    const worker = new MWorker(opts, parts, { ...run, tracer });
+    const who = { service: "salt-master", instance: crypto.randomUUID() };
+    const meter = await meterOf(opts.metrics, who, run.host.log);
+    const worker = new MWorker(opts, parts, { ...run, tracer, meter });
     await worker.#answerOrphans();
     worker.#running = worker.#serve().catch((error) => worker.#fail(error));
     return worker;
@@ -201,7 +213,7 @@ export class MWorker implements ThreadService {
     await this.#running;
     await Promise.allSettled(this.#answers);
     this.#socket.close();
-    await this.#tracer?.close(budget.less(LAST_CLOSE_MS).leftMs);
+    await Promise.all([this.#tracer, this.#meter].map((one) => one?.close(budget.less(LAST_CLOSE_MS).leftMs)));
     await this.#open.close(budget.less(LAST_CLOSE_MS));
   }
 }

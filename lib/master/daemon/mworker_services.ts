@@ -26,7 +26,6 @@ import type { Journal } from "#lib/os/journal.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { fileKeyBank } from "#lib/keys/key_bank.ts";
 import { KeyStore } from "#lib/keys/store.ts";
-import { ClusterLink, isNewClusterPort } from "#lib/cluster/cluster_messages.ts";
 import { linkedKeyBank } from "#lib/cluster_banks/linked_key_bank.ts";
 import type { BackendTable } from "#lib/plugins/file_backend.ts";
 import type { Logger } from "#lib/runtime/log.ts";

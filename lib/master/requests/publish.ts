@@ -43,7 +43,7 @@ const PASSED_ON = [
 ];
 
 /** What a publish needs. */
-export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire" | "trace">;
+export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire" | "trace" | "metrics">;
 
 /** A request for a job, of a user who may publish it. */
 interface CheckedRequest {
@@ -212,6 +212,8 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
     if (failure !== undefined) return failure;
   }
   const { tgt_type, tgt, user, fun, arg, hidden } = job;
+  // The first is the name of Salt 3008.
+  for (const name of ["salt.jobs.published", "salt.jobs"]) services.metrics?.count(name, { fun: funLabel(fun) });
   await services.fire(jobNew(jid), asNoted(map({ jid, tgt_type, tgt, user, fun, arg, minions, missing, ...hidden })));
   const publish = publishOf(job, addressees, load, services);
   writeTrace(publish, services.trace?.context);
@@ -231,6 +233,10 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   }
   logPublished(job, addressees, services);
   return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+function funLabel(fun: Value): string {
+  return Array.isArray(fun) ? fun.map(str).join(",") : str(fun);
 }
 
 /** What the request for a job says of it, and its id. */

@@ -80,7 +80,9 @@ export class RequestHandler {
       this.#services.log.debug(() =>
         `Clear payload received with command ${truncateValue(request.load.get("cmd") ?? null)}`
       );
-      if (request.load.get("cmd") === "_auth") return await signInMinion(request.load, request.version, this.#services);
+      if (request.load.get("cmd") === "_auth") {
+        return await this.#measured("_auth", () => signInMinion(request.load, request.version, this.#services));
+      }
       return await this.#traced(request.load, (services) => clearCommand(request.load, services));
     }
     const { load, crypticle } = this.#open(request);
@@ -104,14 +106,23 @@ export class RequestHandler {
   /** Answers a request in a span, below that of its sender. */
   async #traced<T>(load: ValueMap, answer: (services: MasterServices) => Promise<T>): Promise<T> {
     const tracer = this.#tracer;
-    if (tracer === undefined) return await answer(this.#services);
+    if (tracer === undefined && this.#services.metrics === undefined) return await answer(this.#services);
     const cmd = truncateValue(load.get("cmd") ?? "");
+    if (tracer === undefined) return await this.#measured(cmd, () => answer(this.#services));
     const attributes = { "salt.req.cmd": cmd, "salt.req.minion_id": truncateValue(load.get("id") ?? "") };
     return await tracer.within(
       `salt.req.recv.${cmd}`,
       { kind: "server", parent: readTrace(load), attributes },
-      (context) => answer({ ...this.#services, trace: { tracer, context } }),
+      (context) => this.#measured(cmd, () => answer({ ...this.#services, trace: { tracer, context } })),
     );
+  }
+
+  /** Counts a request, and how long its answer takes. */
+  async #measured<T>(cmd: string, answer: () => Promise<T>): Promise<T> {
+    const { metrics } = this.#services;
+    if (metrics === undefined) return await answer();
+    metrics.count("salt.master.requests.handled", { cmd });
+    return await metrics.timed("salt.master.requests.duration", answer, { cmd });
   }
 
   #open(request: Encrypted): { load: ValueMap; crypticle: Crypticle } {

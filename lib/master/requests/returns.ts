@@ -11,6 +11,7 @@ import { SIGNING_ALGORITHMS } from "#lib/config/common_options.ts";
 import { messageOf, StoreError } from "#lib/errors.ts";
 import { jobReturn } from "#lib/protocol/tags.ts";
 import { isJid, jidToStartTime, makeJid } from "#lib/protocol/jid.ts";
+import { outcomeOfReturn } from "#lib/protocol/outcome.ts";
 import { NOCACHE_JID } from "#lib/protocol/own_job.ts";
 import { hideReturn } from "#lib/protocol/hidden_return.ts";
 import { inSpan } from "./trace.ts";
@@ -26,7 +27,7 @@ import { PublicKey } from "#lib/crypto/rsa.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What storing a return needs. */
-export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "trace">;
+export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "trace" | "metrics">;
 
 /**
  * `_return`: stores a return and fires its event.
@@ -56,7 +57,8 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     }
     const reader = await store.noLog.reader(jid());
     if (reader !== undefined) load = await hideReturn(load, reader);
-    const stored = cached ? await inSpan(services.trace, "salt.store.return", () => store.saveReturn(load)) : "ignored";
+    const storing = () => inSpan(services.trace, "salt.store.return", () => store.saveReturn(load));
+    const stored = cached ? await measured(services, storing) : "ignored";
     if (stored === "stored" && opts.job_cache_store_endtime) await noteEndTime(jid(), services);
     if (stored === "duplicate") {
       // Fired again, as in Salt: the first time, only storing may have succeeded. The event has the stored return.
@@ -71,7 +73,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     unkept = "The return is not in the job cache";
   }
   try {
-    await durable();
+    await measured(services, durable);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`The return of ${id} for job ${jid()} would be lost by a power failure: ${error.message}`);
@@ -82,12 +84,28 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     reply = notDone(unkept);
     if (!fired.addNew(jid(), id)) return reply;
   }
+  countReturn(load, services);
   warnOfSize(load, id, services);
   noteDrift(load, id, services);
   log.info(() => `${id} returned ${truncateValue(load.get("fun"))} (jid ${jid()}): ${returnText(load)}`);
   await fire(jobReturn(jid(), id), load);
   for (const { tag, data } of failedStateEvents(load, { jid: jid(), id })) await fire(tag, data);
   return reply;
+}
+
+/** Does a part of the storing, and notes how long it took. */
+async function measured<T>({ metrics }: Needs<"metrics">, work: () => Promise<T>): Promise<T> {
+  return metrics === undefined ? await work() : await metrics.timed("salt.store.commit", work);
+}
+
+function countReturn(load: ValueMap, { metrics }: Needs<"metrics">): void {
+  if (metrics === undefined) return;
+  // The first is the name of Salt 3008.
+  metrics.count("salt.jobs.completed", {
+    fun: str(load.get("fun") ?? ""),
+    success: String(load.get("success") !== false),
+  });
+  metrics.count("salt.returns", { outcome: outcomeOfReturn({ retcode: load.get("retcode") }) });
 }
 
 function newJid({ unique_jid }: MasterOpts): string {

@@ -5,6 +5,7 @@
  */
 
 import type { RequestTrace } from "./trace.ts";
+import type { Meter } from "#lib/tracing/meter.ts";
 import type { Callers } from "#lib/auth/callers.ts";
 import type { Autosign } from "#lib/keys/autosign.ts";
 import type { DataCache } from "#lib/fleet/data_cache.ts";
@@ -125,6 +126,8 @@ export interface MasterServices {
   park(): void;
   /** Where the spans of the current request belong, if it is traced. */
   readonly trace?: RequestTrace;
+  /** Counts for a collector, if the option `metrics` asks for them. */
+  readonly metrics?: Meter;
 }
 
 /** The services that a handler asks for, by their names: `Needs<"jobs" | "log">`. */
