@@ -3,8 +3,9 @@
  * @module
  */
 
-import { messageOf } from "#lib/errors.ts";
+import { messageOf, PreflightError } from "#lib/errors.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { systemReason } from "#lib/os/deno_texts.ts";
 import { appendFrame, frameRecord } from "#lib/os/record_file.ts";
 import { writeAll } from "#lib/os/write_all.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -38,9 +39,28 @@ export class JobChain {
   #file: Deno.FsFile;
   #start: Deno.FsFile;
   #unsynced = false;
+  /** Whether there may be a part of a record at the end. */
+  #isTorn = false;
 
   /**
    * Goes on with the chain of the process before.
+   * @throws {PreflightError} If it cannot be read or written.
+   */
+  static open(cachedir: string, log: Logger): JobChain {
+    try {
+      return new JobChain(cachedir, log);
+    } catch (error) {
+      const path = chainPath(cachedir);
+      throw new PreflightError(
+        `The chain of jobs in ${path} cannot be continued, and without it no job would leave a record: ${
+          systemReason(error)
+        }. Free space or make it writable, or set job_chain: false`,
+        { cause: error },
+      );
+    }
+  }
+
+  /**
    * @param maxBytes Default: those of some twenty thousand jobs.
    * @throws What reading and opening throws.
    */
@@ -78,19 +98,31 @@ export class JobChain {
     const about = { kind, jid: load.get("jid") ?? null, fun: load.get("fun") ?? null, ...more };
     const n = this.#last.n + 1, record = encode(recordFields(n, this.#last.hash, about), "disk");
     try {
+      if (this.#isTorn) this.#repair();
       if (this.#bytes >= this.#maxBytes) this.#turn();
       const framed = frameRecord(record, CHAIN_FORM);
+      this.#isTorn = true;
       appendFrame(this.#file, framed);
+      this.#isTorn = false;
       this.#bytes += framed.length;
       this.#last = { n, hash: recordHash(record) };
       this.#unsynced = true;
-      this.#start.seekSync(0, Deno.SeekMode.Start);
-      writeAll(this.#start, chainHead(this.#last));
-      return this.#last;
     } catch (error) {
       this.#log.error(`Job ${String(about.jid)} is not in the chain of jobs: ${messageOf(error)}`);
-      this.#repair();
+      this.#tryRepair();
       return undefined;
+    }
+    this.#writeHead();
+    return this.#last;
+  }
+
+  /** The beginning may be older than the last record, which is there. */
+  #writeHead(): void {
+    try {
+      this.#start.seekSync(0, Deno.SeekMode.Start);
+      writeAll(this.#start, chainHead(this.#last));
+    } catch (error) {
+      this.#log.error(`The beginning of the chain of jobs is older than its last record: ${messageOf(error)}`);
     }
   }
 
@@ -104,10 +136,19 @@ export class JobChain {
     [this.#file, this.#start] = open(path);
   }
 
-  /** A part of a record would hide all that follow. */
+  /**
+   * A part of a record would hide all that follow: nothing is added before it is gone.
+   * @throws What truncating throws: the disk may be mounted read-only.
+   */
   #repair(): void {
+    this.#file.truncateSync(this.#bytes);
+    this.#isTorn = false;
+  }
+
+  #tryRepair(): void {
+    if (!this.#isTorn) return;
     try {
-      this.#file.truncateSync(this.#bytes);
+      this.#repair();
     } catch (error) {
       this.#log.error(`The chain of jobs has a part of a record at its end: ${messageOf(error)}`);
     }

@@ -8,6 +8,7 @@
  */
 
 import { messageOf, UsageError } from "#lib/errors.ts";
+import { isList } from "#lib/values/tuple.ts";
 import { isFloat, isMap, str, toNumber, toValue, type Value } from "#lib/values/value.ts";
 
 /** Selects a part of a value by an expression; None if there is nothing. */
@@ -19,12 +20,28 @@ interface Jmespath {
   search(data: unknown, expression: string): unknown;
 }
 
+/** Who asks. */
+interface Asker {
+  /**
+   * The name in errors.
+   * @default {"option --query"}
+   */
+  readonly asker?: string;
+  /**
+   * Whether tuples and sets have no items for an expression, as for Python's library.
+   * @default {false}
+   */
+  readonly onlyLists?: boolean;
+}
+
 /**
  * Reads an expression. The library is loaded at the first call: it takes 20 ms.
- * @param asker The name in errors.
  * @throws {UsageError} If it cannot be read. What the query throws for a value of the wrong type, is one too.
  */
-export async function loadQuery(expression: string, asker = "option --query"): Promise<Query> {
+export async function loadQuery(
+  expression: string,
+  { asker = "option --query", onlyLists = false }: Asker = {},
+): Promise<Query> {
   const { default: jmespath }: { default: Jmespath } = await import("jmespath");
   const refuse = (error: unknown) => new UsageError(`${asker}: ${messageOf(error)}: '${expression}'`);
   try {
@@ -34,8 +51,8 @@ export async function loadQuery(expression: string, asker = "option --query"): P
   }
   return (value) => {
     try {
-      const originals: Originals = new Map();
-      return toValue(originalOf(jmespath.search(plain(value, originals), expression), originals));
+      const parts = { originals: new Map(), onlyLists };
+      return toValue(originalOf(jmespath.search(plain(value, parts), expression), parts.originals));
     } catch (error) {
       throw refuse(error);
     }
@@ -48,12 +65,19 @@ const PROTOTYPE: object = Object.create(null, { hasOwnProperty: { value: Object.
 /** The original maps and lists, by the plain objects that the library gets. */
 type Originals = Map<unknown, Value>;
 
-function plain(value: Value, originals: Originals): unknown {
+/** Of what the library knows no type: neither an array nor an object. */
+class Opaque {
+  readonly [Symbol.toStringTag] = "opaque";
+}
+
+function plain(value: Value, parts: { readonly originals: Originals; readonly onlyLists: boolean }): unknown {
+  const { originals, onlyLists } = parts;
   let plainValue: unknown;
-  if (Array.isArray(value)) plainValue = value.map((item) => plain(item, originals));
+  if (onlyLists && Array.isArray(value) && !isList(value)) plainValue = new Opaque();
+  else if (Array.isArray(value)) plainValue = value.map((item) => plain(item, parts));
   else if (isMap(value)) {
     const object: Record<string, unknown> = Object.create(PROTOTYPE);
-    for (const [key, item] of value) object[str(key)] = plain(item, originals);
+    for (const [key, item] of value) object[str(key)] = plain(item, parts);
     plainValue = object;
   } else return isFloat(value) ? toNumber(value) : value;
   originals.set(plainValue, value);

@@ -2,10 +2,12 @@
 import { chainPath, olderChainPath, readChain } from "#lib/operators/chain_records.ts";
 import { JobChain } from "#lib/operators/job_chain.ts";
 import { frameRecord, readRecords } from "#lib/os/record_file.ts";
+import { PreflightError } from "#lib/errors.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map } from "#lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const FORM = { checked: true } as const;
@@ -44,6 +46,69 @@ Deno.test("a chain is whole, and goes on in the next process", () =>
     assertEquals([records.map(({ n }) => n), problems], [[1, 2, 3, 4, 5, 6], []]);
     assertEquals(head?.hash, records[5].hash);
     assertEquals(records.map(({ fields }) => fields.get("kind")), ["job", "return", "job", "return", "job", "return"]);
+  }));
+
+Deno.test("a part of a record on a disk that became read-only hides none of the records after it", () =>
+  withTemporaryDirectory(async (cachedir) => {
+    const { log, lines } = memoryLog();
+    const chain = new JobChain(cachedir, log);
+    chain.accepted(load(0), undefined);
+    const { prototype } = Deno.FsFile,
+      fails = () => {
+        throw new Error("Read-only file system (os error 30)");
+      };
+    const half = function (this: Deno.FsFile, bytes: Uint8Array): number {
+      if (bytes.length > 10) return writeSync.call(this, bytes.subarray(0, 10));
+      throw new Error("No space left on device (os error 28)");
+    };
+    const { writeSync } = prototype;
+    await withReplaced(prototype, { name: "truncateSync", by: fails }, async () => {
+      await withReplaced(prototype, { name: "writeSync", by: half }, () => chain.accepted(load(1), undefined));
+      // It can be written again, but not repaired: nothing is added behind the part.
+      chain.accepted(load(2), undefined);
+      assertStringIncludes(problems(cachedir), "no whole record");
+    });
+    for (const n of [1, 2]) {
+      assert(lines.some((line) => line.includes(`Job 2027013112000000000${n} is not in the chain`)));
+    }
+    assertEquals(chain.returned(load(0), 0)?.n, 2);
+    chain.close();
+    assertEquals([readChain(cachedir).records.length, problems(cachedir)], [2, ""]);
+  }));
+
+Deno.test("a record whose number cannot be written at the beginning is a record", () =>
+  withTemporaryDirectory(async (cachedir) => {
+    const { log, lines } = memoryLog();
+    const chain = new JobChain(cachedir, log);
+    const seekSync = () => {
+      throw new Error("Input/output error (os error 5)");
+    };
+    await withReplaced(Deno.FsFile.prototype, { name: "seekSync", by: seekSync }, () => {
+      assertEquals(chain.returned(load(0), 0)?.n, 1);
+    });
+    chain.close();
+    assert(lines.some((line) => line.includes("The beginning of the chain of jobs is older")));
+    assertEquals([readChain(cachedir).records.length, problems(cachedir)], [1, ""]);
+  }));
+
+Deno.test("a chain that cannot be continued is told in one sentence", () =>
+  withTemporaryDirectory((cachedir) => {
+    Deno.mkdirSync(chainPath(cachedir));
+    assertThrows(
+      () => JobChain.open(cachedir, SILENT_LOGGER),
+      PreflightError,
+      `${chainPath(cachedir)} cannot be continued, and without it no job would leave a record: Is a directory. Free`,
+    );
+    const full = () => {
+      throw new Error(`No space left on device (os error 28): writefile '${cachedir}/x'`);
+    };
+    Deno.removeSync(chainPath(cachedir));
+    return withReplaced(Deno, { name: "openSync", by: full }, () =>
+      void assertThrows(
+        () => JobChain.open(cachedir, SILENT_LOGGER),
+        PreflightError,
+        "no job would leave a record: No space left on device. Free space",
+      ));
   }));
 
 Deno.test("a changed byte, a missing record, a cut end and a new order are found", () =>

@@ -1,6 +1,7 @@
 import { UsageError } from "#lib/errors.ts";
 import { loadQuery } from "#lib/output/query.ts";
-import { map, repr, toValue } from "#lib/values/value.ts";
+import { Tuple, ValueSet } from "#lib/values/tuple.ts";
+import { map, repr, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
 const MINIONS = toValue({
@@ -46,4 +47,24 @@ Deno.test("an invalid expression, or one that does not fit the result, is a usag
   }
   const query = await loadQuery("sum(*.os)");
   assertThrows(() => query(MINIONS), UsageError, "option --query: TypeError");
+});
+
+// Of Python's jmespath 1.1.0, which Salt 3008.3 asks.
+Deno.test("json_query finds no items in tuples and sets, and gives them whole", async () => {
+  const [set, tuple] = [new ValueSet([3]), new Tuple([1, 2])];
+  const found = async (value: Value, expression: string) =>
+    (await loadQuery(expression, { asker: "json_query", onlyLists: true }))(value);
+  for (const value of [set, tuple]) {
+    for (const expression of ["[0]", "[*]", "[]", "[0:1]", "[?@==`3`]", "a", "a[0]"]) {
+      assertEquals(await found(value, expression), null, expression);
+    }
+    assertEquals(await found(value, "@"), value);
+    assertEquals(await found(map({ a: value }), "a || `7`"), value);
+    assertEquals(await found(map({ a: value }), "a[0]"), null);
+    for (const call of ["length(@)", "keys(@)", "contains(@, `1`)"]) {
+      await assertRejects(() => found(value, call), UsageError, "json_query: ");
+    }
+  }
+  // The words of a command line read values as JSON.
+  assertEquals((await loadQuery("[0]"))(tuple), 1);
 });

@@ -197,7 +197,7 @@ function mysqlRows(lines: Obj, key: Obj, context: CallContext): Result {
 
 /** JMESPath's library is loaded with the first query. */
 async function jsonQuery(data: Obj, expression: string): Promise<Value> {
-  const query = await loadQuery(expression, "json_query");
+  const query = await loadQuery(expression, { asker: "json_query", onlyLists: true });
   return query(toPlain(data));
 }
 

@@ -634,7 +634,7 @@ export class Minion {
 /** The chain of the minion's jobs; its code is loaded for those who want one. */
 async function openChain({ cachedir }: MinionOpts, log: Logger): Promise<JobChain> {
   const { JobChain } = await import("#lib/operators/job_chain.ts");
-  return new JobChain(cachedir, log);
+  return JobChain.open(cachedir, log);
 }
 
 /** The check of operators' signatures; its code is loaded for those who want one. */
