@@ -30,7 +30,7 @@ export interface RunnerCall {
 }
 
 /** The parts of a run besides the runner's own context. */
-export interface RunnerHost extends Omit<RunnerContext, "progress" | "setRetcode"> {
+export interface RunnerHost extends Omit<RunnerContext, "progress" | "setRetcode" | "setErrorDetails"> {
   /** Shows a progress event of the runner's. */
   showProgress(data: ValueMap): void;
 }
@@ -51,6 +51,8 @@ export interface RunnerOutcome {
   readonly return: Value;
   /** The code that the runner set; without one, 0 if it ran and 1 if not. */
   readonly retcode: number;
+  /** What people are told besides the errors that the result lists, by the names in it. */
+  readonly errorDetails?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Runs a function from start to end. If it throws, the error becomes its result. */
@@ -65,6 +67,7 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
   await host.fire(functionEvent(call.kind, jid, "new"), new Map(data));
   const forget = noteRunner(host.opts.cachedir, data);
   let retcode = 0;
+  const errorDetails = new Map<string, readonly string[]>();
   const context: RunnerContext = {
     ...host,
     progress: async (progress) => {
@@ -72,13 +75,14 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
       host.showProgress(progress);
     },
     setRetcode: (code) => void (retcode = code),
+    setErrorDetails: (name, details) => void errorDetails.set(name, details),
   };
   let outcome: RunnerOutcome;
   try {
     refuseNoParameters(fun, call.kwargs);
     refuseUnknownKeywords(fun, call.kwargs, call.fun);
     const result = await invoke(fun, { name: call.fun, args: call.args, kwargs: call.kwargs, context });
-    outcome = { end: "done", return: result, retcode };
+    outcome = { end: "done", return: result, retcode, errorDetails };
   } catch (error) {
     if (error instanceof Error) host.log("debug", error.stack ?? error.message);
     outcome = {

@@ -119,6 +119,8 @@ export interface ExecutionCall {
   readonly withPillar?: boolean;
   /** The id that its job has. Default: one of its own. */
   readonly jid?: string;
+  /** Called with what people are told besides the errors that its result lists, a text for each. */
+  setErrorDetails?(details: readonly string[]): void;
 }
 
 /** The pillar functions for runners. */
@@ -188,6 +190,11 @@ export interface RunnerContext {
   print(line: string, how?: { readonly isAskedFor?: boolean }): boolean;
   /** Sets the exit code; the job counts as failed unless it is 0. */
   setRetcode(retcode: number): void;
+  /**
+   * Sets what people are told besides the errors that the result lists for a minion.
+   * @param name The minion, or the name of this host, in the result.
+   */
+  setErrorDetails?(name: string, details: readonly string[]): void;
   /** Writes to the log. */
   log(level: "error" | "mistake" | "warning" | "info" | "debug", message: string): void;
 }

@@ -210,6 +210,9 @@ function formatOwn(
 /** The results of minions under their names, with the details of the errors that they list. */
 function detailed(value: Value, errorDetails: PrintHints["errorDetails"]): Value {
   if (errorDetails === undefined || !isMap(value)) return value;
+  // Of an orchestration, beside its outputter and its return code.
+  const data = value.get("data");
+  if (isMap(data) && value.has("outputter")) return new Map(value).set("data", detailed(data, errorDetails));
   return new Map([...value].map(([name, returned]) => {
     const details = errorDetails.get(name);
     return [name, details === undefined ? returned : withErrorDetails(returned, details)];

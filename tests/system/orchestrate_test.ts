@@ -5,7 +5,7 @@
  */
 
 import { map } from "#lib/values/value.ts";
-import { assert, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { startFleet } from "#tests/support/fleet/fleet.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -92,4 +92,11 @@ Deno.test("an orchestration runs functions on minions, in order, and reports the
     assert(seen.code === 0, seen.out);
     const late = await fleet.saltRun("state.orch", "late");
     assertStringIncludes(late.out, "Timeout value reached.");
+
+    // What people are told besides Salt's words is in the result, unless a program reads it.
+    const misspelt = await fleet.saltRun("state.orch", "deplyo");
+    assertStringIncludes(misspelt.out, "No matching sls found for 'deplyo' in env 'base'\nDid you mean 'deploy'?\n");
+    const read = await fleet.saltRun("--out=json", "state.orch", "deplyo");
+    const { data } = JSON.parse(read.out);
+    assertEquals(Object.values(data), [["No matching sls found for 'deplyo' in env 'base'"]]);
   }));

@@ -181,7 +181,7 @@ function startInBackground(
  * @returns The exit code.
  */
 function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; log: Logger }): number {
-  const { end, return: result } = outcome;
+  const { end, return: result, errorDetails } = outcome;
   if (end === "noMaster" || end === "refused") {
     log.error(str(result));
     return EXIT_CODES[end];
@@ -191,7 +191,7 @@ function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; lo
     show(result.get("data") ?? null, typeof suggested === "string" ? { out: suggested } : {});
   } else {
     const suggested = isMap(result) ? result.get("outputter") : undefined;
-    show(result, typeof suggested === "string" ? { out: suggested } : {});
+    show(result, { errorDetails, ...typeof suggested === "string" && { out: suggested } });
   }
   return end === "done" ? outcome.retcode || ownRetcode(result) : EXIT_CODES[end];
 }

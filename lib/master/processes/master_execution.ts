@@ -36,7 +36,7 @@ export interface MasterExecution {
  * @throws What the function throws.
  */
 export async function executeOnMaster(
-  { fun, args, kwargs, withPillar = false, jid = makeJid() }: ExecutionCall,
+  { fun, args, kwargs, withPillar = false, jid = makeJid(), setErrorDetails }: ExecutionCall,
   { opts: master, log, signal, user }: MasterExecution,
 ): Promise<Value> {
   const opts = masterAsMinion(master);
@@ -47,7 +47,7 @@ export async function executeOnMaster(
   // A pillar of the caller's own wins over one that may be empty.
   const hasPillar = kwargs.has("pillar") || hasPillarFiles(opts);
   const own = withPillar && hasPillar ? await localPillar(opts, pillarParts) : WITHOUT_MASTER;
-  const host = { opts, grains, modules, master: { ...own, request }, log, signal };
+  const host = { opts, grains, modules, master: { ...own, request }, log, signal, setErrorDetails };
   try {
     return await callDirectly({ fun, args, kwargs, jid, user }, host);
   } catch (error) {

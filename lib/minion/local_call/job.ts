@@ -5,7 +5,7 @@
  */
 
 import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "#lib/errors.ts";
-import { execute, type ExecutionResult } from "#lib/plugins/execution.ts";
+import { callFunction, execute, type ExecutionResult } from "#lib/plugins/execution.ts";
 import { asDocstring } from "#lib/plugins/docs.ts";
 import type { JobContext, Outside } from "#lib/plugins/job_context.ts";
 import { makeContext } from "#lib/plugins/job_scope.ts";
@@ -45,6 +45,8 @@ export interface CallHost {
   readonly watchCommand?: JobContext["watchCommand"];
   /** Shows states as they are done. */
   readonly watchState?: JobContext["watchState"];
+  /** {@linkcode JobContext.setErrorDetails} of a function that is called directly. */
+  readonly setErrorDetails?: JobContext["setErrorDetails"];
   /** Whether functions of pillar show secrets: {@linkcode JobContext.showsPillar}. */
   readonly showsPillar?: boolean;
 }
@@ -81,7 +83,12 @@ export async function callDirectly(
   host: CallHost,
 ): Promise<Value> {
   const call = { fun, jid, metadata: undefined, user };
-  return await within(call, host, (context) => context.call(fun, [...args], kwargs));
+  const { setErrorDetails } = host;
+  return await within(
+    call,
+    host,
+    (context) => callFunction(fun, { args, kwargs, context: { ...context, setErrorDetails } }),
+  );
 }
 
 /** Runs `run` as a job of this process, which is noted while it runs. */

@@ -20,7 +20,9 @@ async function ofMaster(
   call: { readonly fun: string; readonly args: Value[]; readonly kwargs: ValueMap; readonly jid?: string },
   context: RunnerContext,
 ): Promise<ValueMap> {
-  return new Map([[masterAsMinion(context.opts).id, await context.execute({ ...call, withPillar: true })]]);
+  const { id } = masterAsMinion(context.opts);
+  const setErrorDetails = (details: readonly string[]) => context.setErrorDetails?.(id, details);
+  return new Map([[id, await context.execute({ ...call, withPillar: true, setErrorDetails })]]);
 }
 
 export const orchestrate: RunnerFunction = runner({
