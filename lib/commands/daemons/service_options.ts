@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { CliTable, CommandLine } from "#lib/commands/cli/command_line.ts";
+import { type CliTable, type CommandLine, flag } from "#lib/commands/cli/command_line.ts";
 import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "#lib/commands/cli/common_options.ts";
 
 const SERVICE_OPTIONS = {
@@ -40,10 +40,18 @@ export const SALT_SYNDIC: CommandLine<ServiceTable> = {
   options: SERVICE_OPTIONS,
 };
 
+const API_OPTIONS = {
+  ...SERVICE_OPTIONS,
+  make_certificate: flag(
+    ["--make-certificate"],
+    "Make a certificate of this host, and an authority for it if there is none, and end. Again: a new certificate of the same authority.",
+  ),
+} as const satisfies CliTable;
+
 /** The command `salt-api`. */
-export const SALT_API: CommandLine<ServiceTable> = {
+export const SALT_API: CommandLine<typeof API_OPTIONS> = {
   prog: "salt-api",
   usage: "[options]",
   description: "The REST API of a master on this host.",
-  options: SERVICE_OPTIONS,
+  options: API_OPTIONS,
 };

@@ -50,6 +50,34 @@ Deno.test("salt-api ends with a sentence that says what is wrong, and 1", async 
   }
 });
 
+Deno.test("--make-certificate makes an authority and a certificate, which renewals keep and a client accepts", async () => {
+  const configDir = configured("made", undefined);
+  const first = await run(words(configDir, "--make-certificate"));
+  assertEquals([first.code, first.err], [0, ""]);
+  assertMatch(first.out, /^A certificate for localhost, .*127\.0\.0\.1, ::1.* is made\./);
+  const pki = /ssl_crt: (.*)\/api\.crt/.exec(first.out)?.[1] ?? "";
+  assertEquals(["ca.key", "api.key"].map((name) => (Deno.statSync(`${pki}/${name}`).mode ?? 0) & 0o777), [
+    0o600,
+    0o600,
+  ]);
+  const authority = Deno.readTextFileSync(`${pki}/ca.crt`), before = Deno.readTextFileSync(`${pki}/api.crt`);
+  assertEquals((await run(words(configDir, "--make-certificate"))).code, 0);
+  assertEquals(Deno.readTextFileSync(`${pki}/ca.crt`), authority);
+  const cert = Deno.readTextFileSync(`${pki}/api.crt`);
+  assert(cert !== before);
+  await using server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    cert,
+    key: Deno.readTextFileSync(`${pki}/api.key`),
+    onListen: () => {},
+  }, () => new Response("trusted"));
+  using client = Deno.createHttpClient({ caCerts: [authority] });
+  for (const host of ["localhost", "127.0.0.1"]) {
+    assertEquals(await (await fetch(`https://${host}:${server.addr.port}/`, { client })).text(), "trusted");
+  }
+});
+
 const master = apiMasterOptions(directory, { alice: [".*", "@runner", "@wheel"] });
 const certificate = makeCertificate(directory);
 Deno.writeTextFileSync(`${directory}/api.crt`, certificate.cert);
