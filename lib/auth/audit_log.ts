@@ -9,6 +9,7 @@ import { hashHex } from "#lib/crypto/hash.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { JsonError } from "#lib/errors.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
 
 /** Something that a user did, or was refused. */
 export interface AuditEntry {
@@ -43,6 +44,7 @@ const NONE = "0".repeat(64);
 const MAX_TEXT = 200;
 /** Bytes at the end in which the last line is. */
 const TAIL_BYTES = 8192;
+const NEWLINE = 10;
 
 /** The path of the log in the master's cache directory. */
 export function auditPath(cachedir: string): string {
@@ -159,8 +161,12 @@ export interface AuditQuery {
   wants(entry: ValueMap): boolean;
 }
 
+/** Bytes that are read at a time, from the end of the log on. */
+const PIECE_BYTES = 65_536;
+
 /**
- * Entries, the newest first. A line that is no entry is left out: {@linkcode verifyAudit} names it.
+ * Entries, the newest first. A line that is no entry is left out: {@linkcode verifyAudit} names it. The log is read
+ * from its end, as far as the page needs it.
  * @returns Besides, the number before which the next ones are; `undefined`: there are no more.
  */
 export async function readAudit(
@@ -168,17 +174,74 @@ export async function readAudit(
   { before = Infinity, limit, wants }: AuditQuery,
 ): Promise<{ readonly entries: ValueMap[]; readonly next: number | undefined }> {
   const found: { readonly number: number; readonly entry: ValueMap }[] = [];
-  for await (const line of linesOf(path)) {
+  for await (const line of linesFromEnd(path, before)) {
     const number = parseLine(line)?.number;
-    if (number === undefined) continue;
-    if (number >= before) break;
+    if (number === undefined || number >= before) continue;
     const entry = parseJson(line);
     if (!isMap(entry) || !wants(entry)) continue;
     found.push({ number, entry });
-    if (found.length > limit + 1) found.shift();
+    if (found.length > limit) break;
   }
-  const page = found.slice(-limit).reverse();
+  const page = found.slice(0, limit);
   return { entries: page.map(({ entry }) => entry), next: found.length > limit ? page.at(-1)?.number : undefined };
+}
+
+/** The lines of the log, the last one first, from about those before the number `before` on. */
+async function* linesFromEnd(path: string, before: number): AsyncGenerator<string> {
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error;
+  }
+  using open = file;
+  const { size } = await open.stat();
+  // Numbers grow line by line: the place of one is found by halves.
+  let end = Number.isFinite(before) ? await placeBefore(open, { size, before }) : size;
+  let rest = new Uint8Array();
+  while (end > 0) {
+    const start = Math.max(0, end - PIECE_BYTES);
+    const bytes = joinBytes([await readAt(open, start, end - start), rest]);
+    // The first line of the piece may begin before it.
+    const cut = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+    if (cut === 0 && start > 0) rest = bytes;
+    else {
+      rest = bytes.subarray(0, cut);
+      const lines = new TextDecoder().decode(bytes.subarray(cut)).split("\n").filter((line) => line !== "");
+      yield* lines.reverse();
+    }
+    end = start;
+  }
+}
+
+/** A place behind the line with the largest number below `before`, and not far behind it. */
+async function placeBefore(
+  file: Deno.FsFile,
+  { size, before }: { readonly size: number; readonly before: number },
+): Promise<number> {
+  let low = 0, high = size;
+  while (high - low > PIECE_BYTES) {
+    const middle = Math.floor((low + high) / 2);
+    const text = new TextDecoder().decode(await readAt(file, middle, PIECE_BYTES));
+    const number = text.split("\n").slice(1).map((line) => parseLine(line)?.number).find((one) => one !== undefined);
+    if (number === undefined || number >= before) high = middle;
+    else low = middle;
+  }
+  return Math.min(size, high + PIECE_BYTES);
+}
+
+/** Bytes from a place on, fewer at the end. */
+async function readAt(file: Deno.FsFile, start: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  await file.seek(start, Deno.SeekMode.Start);
+  const bytes = new Uint8Array(length);
+  let read = 0;
+  while (read < length) {
+    const got = await file.read(bytes.subarray(read));
+    if (got === null) break;
+    read += got;
+  }
+  return bytes.subarray(0, read);
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {

@@ -1,7 +1,7 @@
 /** The audit log: each change of a byte is found, whoever writes. */
 
 import { assert, assertEquals } from "#tests/support/assert.ts";
-import { type AuditEntry, AuditLog, verifyAudit } from "#lib/auth/audit_log.ts";
+import { type AuditEntry, AuditLog, readAudit, verifyAudit } from "#lib/auth/audit_log.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -57,3 +57,41 @@ Deno.test("a changed byte, a missing line and an added one are named", () =>
     assertEquals((await verifyAudit(path)).broken, 11);
     assertEquals(Deno.readTextFileSync(path).trimEnd().split("\n").length, 12);
   }));
+
+Deno.test("pages of a long log are read from its end, and have each entry once, the newest first", async () => {
+  const path = Deno.makeTempFileSync({ prefix: "audit_" });
+  try {
+    const lines: string[] = [];
+    const count = 3_000;
+    for (let n = 1; n <= count; n++) {
+      const body = JSON.stringify({
+        n,
+        user: n % 7 === 0 ? "ann" : "bob",
+        what: "é".repeat(n % 50),
+        before: "0".repeat(64),
+      });
+      lines.push(`${body.slice(0, -1)},"hash":"${"0".repeat(64)}"}`);
+    }
+    // A line that is no entry is left out.
+    lines.splice(1_500, 0, "broken");
+    Deno.writeTextFileSync(path, `${lines.join("\n")}\n`);
+    const all = async (limit: number, wants: (user: unknown) => boolean) => {
+      const numbers: unknown[] = [];
+      for (let before: number | undefined, more = true; more;) {
+        const page = await readAudit(path, { before, limit, wants: (entry) => wants(entry.get("user")) });
+        numbers.push(...page.entries.map((entry) => entry.get("n")));
+        before = page.next;
+        more = page.next !== undefined;
+      }
+      return numbers;
+    };
+    const down = Array.from({ length: count }, (_, i) => count - i);
+    assertEquals(await all(1_000, () => true), down);
+    assertEquals(await all(97, (user) => user === "ann"), down.filter((n) => n % 7 === 0));
+    assertEquals((await readAudit(path, { before: 2, limit: 10, wants: () => true })).entries.length, 1);
+    assertEquals((await readAudit(path, { before: 1, limit: 10, wants: () => true })).entries.length, 0);
+    assertEquals((await readAudit(`${path}.none`, { before: undefined, limit: 1, wants: () => true })).entries, []);
+  } finally {
+    Deno.removeSync(path);
+  }
+});
