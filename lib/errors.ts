@@ -360,6 +360,8 @@ export interface RenderErrorDetail {
   readonly chain?: readonly Place[];
   /** A sentence that helps: `Did you mean 'name'?` */
   readonly hint?: string;
+  /** Whether the renderer itself failed: in Salt, an exception that is no SaltRenderError. */
+  readonly isFailure?: boolean;
 }
 
 /**

@@ -322,6 +322,10 @@ function makeMinionOptions() {
       new Map(),
       "How many events of one tag start reactions in a minute, by globs of tags; the first glob that matches counts, and 600 for other tags. Not in Salt.",
     ),
+    module_executors: anyOption(
+      ["direct_call"],
+      "Executors: the plugins in Python that call the functions of jobs; `direct_call` is this program. A name, or a list of names that are asked until one gives a result.",
+    ),
     beacons: anyOption(new Map(), "Beacons: watches on this host, whose events the master gets."),
     ...MINION_STATE_OPTIONS,
     startup_states: choiceOption("", "States to apply at every start; empty: none.", ["", "highstate", "sls", "top"]),

@@ -22,6 +22,7 @@ import {
   UnavailableError,
 } from "#lib/errors.ts";
 import { asDocstring } from "./docs.ts";
+import { callThrough, type Executors } from "./executors.ts";
 import type { JobContext } from "./job_context.ts";
 import { refuseMisspelt, refuseUnknownKeywords } from "./keywords.ts";
 import type { ModuleFunction } from "./module.ts";
@@ -59,13 +60,16 @@ export interface MultiResult {
 /**
  * Runs one function of a job. Never throws: a failure is an outcome.
  * @param arg The arguments of the load (positional, `name=value` strings, one `__kwarg__` map), or parsed ones.
+ * @param executors Gives what calls the function; `undefined`: this program. What it throws is the outcome.
  */
 export async function execute(
   name: string,
   arg: readonly Value[] | CallArgs,
   context: JobContext,
+  executors?: () => Executors | undefined,
 ): Promise<ExecutionResult> {
   try {
+    const chosen = executors?.();
     checkBlackout(name, context);
     const fun = await context.catalogue.get(name);
     if (fun === undefined) return await unavailable(name, context);
@@ -75,7 +79,10 @@ export async function execute(
     const given = sortArguments(fun, arg, context);
     refuseUnknownKeywords(fun, given.kwargs, name);
     refuseMisspelt(fun, given.kwargs, name);
-    const result = await invoke(fun, { name, ...given, context: own });
+    const call = () => invoke(fun, { name, ...given, context: own });
+    const result = chosen === undefined
+      ? await call()
+      : await callThrough(chosen, { fun: name, ...given, context: own, call });
     if (retcode === 0 && reportsFailure(result)) retcode = 1;
     const outcome: ExecutionResult = { return: result, retcode, success: retcode === 0 };
     if (errorDetails !== undefined) outcome.errorDetails = errorDetails;
@@ -91,8 +98,9 @@ export async function executeLogged(
   name: string,
   arg: readonly Value[] | CallArgs,
   context: JobContext,
+  executors?: () => Executors | undefined,
 ): Promise<ExecutionResult> {
-  const outcome = await execute(name, arg, context);
+  const outcome = await execute(name, arg, context, executors);
   if (outcome.error !== undefined) context.log("error", `Function '${name}' failed: ${outcome.error.message}`);
   return outcome;
 }
@@ -104,11 +112,11 @@ export async function executeLogged(
 export async function executeMany(
   job: { readonly fun: readonly string[]; readonly arg: readonly Value[] },
   context: JobContext,
-  options: { readonly ordered?: boolean } = {},
+  options: { readonly ordered?: boolean; readonly executors?: () => Executors | undefined } = {},
 ): Promise<MultiResult> {
   const outcomes: ExecutionResult[] = [];
   for (const [i, name] of job.fun.entries()) {
-    outcomes.push(await executeLogged(name, compoundArgs(job.arg, i), context));
+    outcomes.push(await executeLogged(name, compoundArgs(job.arg, i), context, options.executors));
   }
   const gather = (field: (outcome: ExecutionResult) => Value): Value =>
     options.ordered ? outcomes.map(field) : new Map(outcomes.map((outcome, i) => [job.fun[i], field(outcome)]));

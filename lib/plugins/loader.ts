@@ -33,6 +33,8 @@ export interface Functions<C> {
   problems(): ReadonlyMap<string, string>;
   /** The modules that did not load on this host so far, with the reason. */
   refusals(): ReadonlyMap<string, string>;
+  /** The documentation of modules, where they have one besides that of their functions. */
+  moduleDocs?(): Promise<ReadonlyMap<string, string | null>>;
 }
 
 /** One family of plugins: its functions, and its files. */

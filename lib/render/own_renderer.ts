@@ -33,7 +33,10 @@ export async function ownRenderer(name: string, context: JobContext): Promise<Ow
       return toValue(await invoke(fun, { name: `${name}.render`, args: [], kwargs, context }));
     } catch (error) {
       // A traceback says more, with the line of the file.
-      if (error instanceof PluginError) throw new RenderError(error.trace, {}, { cause: error });
+      if (error instanceof PluginError && error.kind === "SaltRenderError") throw new RenderError(error.message);
+      if (error instanceof PluginError) {
+        throw new RenderError(`${error.message}\n${error.trace}`, { isFailure: true }, { cause: error });
+      }
       throw new RenderError(`The renderer ${name} failed: ${messageOf(error)}`, {}, { cause: error });
     }
   };

@@ -225,6 +225,12 @@ interface Running extends Setting {
   readonly trace?: TraceContext;
 }
 
+/** The executors that the command names, and their options. */
+function executorsIn({ module_executors, executor_opts }: SaltCallValues) {
+  const given = (typed: string | null) => typed === null || typed === "" ? undefined : yamlifyArg(typed);
+  return { moduleExecutors: given(module_executors), executorOpts: given(executor_opts) };
+}
+
 /** Runs the function, hands its result on, and shows it. */
 async function runFunction({ options, args }: Parsed<SaltCallTable>, running: Running): Promise<number> {
   const { opts, log, io, output, grains, modules } = running;
@@ -243,7 +249,8 @@ async function runFunction({ options, args }: Parsed<SaltCallTable>, running: Ru
     watchCommand: live && watchCommands?.(LOCAL, live),
     watchState: showLiveStates?.(LOCAL, output, io),
   };
-  const outcome = await runCall({ fun, arg: wireArgs(words, options), jid, metadata }, host);
+  const call = { fun, arg: wireArgs(words, options), jid, metadata, ...executorsIn(options) };
+  const outcome = await runCall(call, host);
   if (io.signal.aborted) return interruptedRun(io);
   const shownReturn = live === undefined ? outcome.return : live.end(LOCAL, outcome.return);
   const failed = callFailure(fun, outcome);

@@ -17,6 +17,7 @@ import { notedJobs } from "./proc_jobs.ts";
 import { leaveNote, SALT_CALL_TARGET } from "#lib/jobs/proc_notes.ts";
 import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { executorsOf } from "#lib/plugins/executors.ts";
 import type { CallMaster } from "./call_master.ts";
 
 /** The function to run. */
@@ -29,6 +30,10 @@ export interface LocalCall {
   readonly jid: string;
   /** `--set-metadata` */
   readonly metadata: Value | undefined;
+  /** Names of plugins that call the function, from the command line. */
+  readonly moduleExecutors?: Value;
+  /** A value for those plugins. */
+  readonly executorOpts?: Value;
 }
 
 /** The parts that a run needs. */
@@ -62,7 +67,10 @@ export async function runCall(call: LocalCall, host: CallHost): Promise<Executio
     }
     const functionOfName = await host.modules.catalogue.get(fun);
     host.log.named("salt.loader").debug(functionOfName === undefined ? `No module has ${fun}` : `LazyLoaded ${fun}`);
-    const outcome = await execute(fun, arg, context);
+    const load = new Map(job).set("arg", [...arg]);
+    if (call.moduleExecutors !== undefined) load.set("module_executors", call.moduleExecutors);
+    if (call.executorOpts !== undefined) load.set("executor_opts", call.executorOpts);
+    const outcome = await execute(fun, arg, context, () => executorsOf(load, host.opts.module_executors));
     host.log.named("salt.minion").debug(`${fun} ended with return code ${outcome.retcode}`);
     return outcome;
   });

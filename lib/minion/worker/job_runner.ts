@@ -17,6 +17,7 @@ import {
   WireError,
 } from "#lib/errors.ts";
 import { execute, executeLogged, executeMany, type ExecutionResult, type MultiResult } from "#lib/plugins/execution.ts";
+import { executorFunctions, type Executors, executorsOf } from "#lib/plugins/executors.ts";
 import type { Catalogue, JobContext, RunningJob } from "#lib/plugins/job_context.ts";
 import {
   type FromJob,
@@ -179,7 +180,11 @@ export class JobRunner {
     const context = this.#current = this.#context(load, detached);
     const functions = await this.#functions(names);
     if (functions instanceof Error) return post({ kind: "done", outcome: pack(unloadable(functions)) });
-    const instead = this.#parts.admit(new Map(names.map((name, i) => [name, functions[i]])), message);
+    const executors = () => executorsOf(load, this.#parts.opts.module_executors);
+    const callers = await this.#executors(executors);
+    if (callers instanceof Error) return post({ kind: "done", outcome: pack(unloadable(callers)) });
+    const admitted = new Map([...names.map((name, i) => [name, functions[i]] as const), ...callers]);
+    const instead = this.#parts.admit(admitted, message);
     if (instead !== undefined) return post(instead);
     this.#parts.begin();
     this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
@@ -191,8 +196,9 @@ export class JobRunner {
     const outcome = Array.isArray(fun)
       ? await executeMany({ fun: names, arg: Array.isArray(arg) ? arg : [] }, context, {
         ordered: this.#parts.opts.multifunc_ordered,
+        executors,
       })
-      : await (this.#parts.logFailures === false ? execute : executeLogged)(str(fun), arg, context);
+      : await (this.#parts.logFailures === false ? execute : executeLogged)(str(fun), arg, context, executors);
     this.#doing = "waiting for a job";
     if (isNoLog(load) && "error" in outcome) log.error(`Function '${str(fun)}' failed; it is a no_log job`);
     const packedOutcome = pack(this.#outcomeFields(outcome, message, isNoLog(load)));
@@ -210,6 +216,20 @@ export class JobRunner {
       if (error instanceof CommandError || error instanceof JobEndedError) return error;
       throw error;
     }
+  }
+
+  /** The functions of the plugins that call those of a job, by name. What is wrong with them is told by a call. */
+  async #executors(choose: () => Executors | undefined): Promise<JobFunctions | Error> {
+    let names: string[];
+    try {
+      const chosen = choose();
+      names = chosen === undefined ? [] : executorFunctions(chosen);
+    } catch (error) {
+      if (error instanceof InvocationError) return new Map();
+      throw error;
+    }
+    const functions = await this.#functions(names);
+    return functions instanceof Error ? functions : new Map(names.map((name, i) => [name, functions[i]]));
   }
 
   /** The outcome of a job that cannot be run again, but whose commands continued. */

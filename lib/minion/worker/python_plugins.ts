@@ -31,6 +31,8 @@ export function pythonPlugins(opts: MinionOpts, warn: (message: string) => void)
     engines: [...directories("engines"), ...opts.engines_dirs],
     sdb: directories("sdb"),
     serializers: directories("serializers"),
+    executors: directories("executors"),
+    matchers: directories("matchers"),
   }, {
     allowed: allowedPlugins(python_plugins),
     isLoaded: (family, name, possible) => {

@@ -40,6 +40,12 @@ function classedError({ kind, bases, text, trace, info, short, usage }: PythonEx
   return new PluginError(kind, text, trace);
 }
 
+/** The error, or if it was an exception, one that shows its traceback: a state that raises shows it. */
+export function traced(error: unknown): unknown {
+  const original = error instanceof Error ? ORIGINALS.get(error) : undefined;
+  return original === undefined ? error : new PluginError(original.kind, original.text, original.trace);
+}
+
 /** The error as an exception to raise in Python. */
 export function pythonRefusal(error: unknown): Refusal {
   const original = error instanceof Error ? ORIGINALS.get(error) : undefined;

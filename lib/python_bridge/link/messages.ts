@@ -23,6 +23,7 @@ export const PYTHON_FAMILIES = [
   ...["modules", "states", "utils", "grains", "renderers", "returners"] as const,
   ...["runners", "wheel", "pillar", "tops"] as const,
   ...["beacons", "engines", "sdb", "serializers", "output", "auth", "roster"] as const,
+  ...["executors", "matchers"] as const,
 ] as const;
 
 /** One of {@linkcode PYTHON_FAMILIES}. */

@@ -21,6 +21,8 @@ export interface Descriptions {
   readonly refusals: ReadonlyMap<string, string>;
   /** The files that are broken, with the place. */
   readonly problems: ReadonlyMap<string, string>;
+  /** The documentation of the modules by their names. */
+  readonly docs: ReadonlyMap<string, string | null>;
 }
 
 /** Reads the descriptions. Invalid ones are left out. */
@@ -36,6 +38,7 @@ export function parseDescriptions(value: Value): Descriptions {
     functions: [...functions].map(([name, signature]) => ({ name, signature })),
     refusals: textsOf(fieldOf(value, "refusals")),
     problems: textsOf(fieldOf(value, "problems")),
+    docs: docsOf(fieldOf(value, "docs")),
   };
 }
 
@@ -59,6 +62,11 @@ function signatureOf(described: Value): FunctionSignature {
 
 function fieldOf(value: Value, name: string): Value {
   return isMap(value) ? value.get(name) ?? null : null;
+}
+
+function docsOf(value: Value): ReadonlyMap<string, string | null> {
+  const docs = isMap(value) ? [...value] : [];
+  return new Map(docs.map(([name, doc]) => [str(name), typeof doc === "string" ? doc : null] as const));
 }
 
 function textsOf(value: Value): ReadonlyMap<string, string> {

@@ -18,8 +18,9 @@ import { withPythonRenderers } from "./python_renderers.ts";
 import { withPythonStates } from "./python_states.ts";
 import { unbound } from "./unbound.ts";
 
-/** The families whose functions a catalogue has. */
-type DescribedFamily = "modules" | "states";
+/** The families whose functions a catalogue lists. */
+const DESCRIBED = ["modules", "states", "returners"] as const;
+type DescribedFamily = typeof DESCRIBED[number];
 
 /** The prefix of the functions that describe the plugins of a family, each a job of its own. */
 const DESCRIBE = "python/describe_";
@@ -35,15 +36,18 @@ export function withPythonPlugins(others: Catalogue, access: PythonAccess): Cata
     describe: () => describe("states", access),
   });
   const renderers = withPythonRenderers(builtin.renderers, access);
+  const returners = withReturners(builtin.returners, access);
   if (files.size === 0) {
     const get = async (name: string) => describing(name, access) ?? await builtin.get(name);
-    return { ...builtin, ...states !== builtin.states && { get, states }, renderers };
+    const describes = states !== builtin.states || returners !== builtin.returners;
+    return { ...builtin, ...describes && { get, states, returners }, renderers };
   }
   const python = new PythonModules(access);
   return {
     ...builtin,
     states,
     renderers,
+    returners,
     async get(name) {
       const describes = describing(name, access);
       if (describes !== undefined) return describes;
@@ -71,6 +75,25 @@ export function withPythonPlugins(others: Catalogue, access: PythonAccess): Cata
     providers: async () => {
       const own = (await python.all()).map(({ name }) => moduleOfFunction(name));
       return new Map([...await builtin.providers(), ...own.map((name) => [name, name] as const)]);
+    },
+  };
+}
+
+/** The returners, of which those in Python are listed; they are called as `returners/NAME.FUN`. */
+function withReturners(builtin: Catalogue["returners"], access: PythonAccess): Catalogue["returners"] {
+  if (builtin === undefined || access.plugins.files.returners === undefined) return builtin;
+  let described: Promise<Descriptions> | undefined;
+  return {
+    ...builtin,
+    async all() {
+      const { functions } = await (described ??= describe("returners", access));
+      const own = functions.map(({ name, signature }) => ({
+        name,
+        fun: { ...elsewhere(`returners/${name}`, access), ...signature },
+      }));
+      const taken = new Set(own.map(({ name }) => name));
+      const others = (await builtin.all()).filter(({ name }) => !taken.has(name));
+      return [...others, ...own].sort((a, b) => compareStrings(a.name, b.name));
     },
   };
 }
@@ -117,7 +140,7 @@ class PythonModules {
 /** The function of this name that describes plugins, or says which do not load, as a job of its own. */
 function describing(name: string, { job }: PythonAccess): ModuleFunction<JobContext> | undefined {
   if (name !== OWN_PROBLEMS && !name.startsWith(DESCRIBE)) return undefined;
-  const family = name === `${DESCRIBE}states` ? "states" : "modules";
+  const family = DESCRIBED.find((one) => name === DESCRIBE + one) ?? "modules";
   const request = name === OWN_PROBLEMS ? { kind: "problems" } as const : { kind: "describe", family } as const;
   return {
     doc: "",

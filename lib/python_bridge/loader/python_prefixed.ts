@@ -1,6 +1,6 @@
 /**
  * The plugins in Python of the families whose functions are called `FAMILY/NAME.FUN`, beside the execution functions:
- * returners, drivers of sdb, serializers, beacons.
+ * returners, drivers of sdb, serializers, beacons, executors, matchers.
  * @module
  */
 
@@ -11,7 +11,7 @@ import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
 import { calledInPython, elsewhere, type PythonAccess } from "./python_calls.ts";
 import { pythonBeacons } from "./python_files.ts";
 
-const PREFIXED: readonly PythonFamily[] = ["returners", "sdb", "serializers", "beacons"];
+const PREFIXED: readonly PythonFamily[] = ["returners", "sdb", "serializers", "beacons", "executors", "matchers"];
 
 /** The catalogue with the plugins of these families. */
 export function withPrefixedPlugins(builtin: Catalogue, access: PythonAccess): Catalogue {
@@ -19,9 +19,10 @@ export function withPrefixedPlugins(builtin: Catalogue, access: PythonAccess): C
   const names = new Map(PREFIXED.map((family) => [family, new Set(plugins.names[family] ?? [])]));
   if ([...names.values()].every(({ size }) => size === 0)) return builtin;
   const beacons = pythonBeacons(plugins).map((name) => `beacons/${name}`);
+  const matchers = (plugins.names.matchers ?? []).map((name) => `matchers/${name}`);
   return {
     ...builtin,
-    ownModules: [...builtin.ownModules ?? [], ...beacons],
+    ownModules: [...builtin.ownModules ?? [], ...beacons, ...matchers],
     async get(name) {
       const slash = name.indexOf("/"), fun = name.slice(slash + 1);
       const family = PREFIXED.find((one) => one === name.slice(0, Math.max(0, slash)));

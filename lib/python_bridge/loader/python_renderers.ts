@@ -8,8 +8,9 @@ import { CommandError } from "#lib/errors.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { traced } from "#lib/python_bridge/link/exceptions.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
-import { str, type ValueMap } from "#lib/values/value.ts";
+import { map, str, truthy, type ValueMap } from "#lib/values/value.ts";
 import type { MinionPython } from "./questions.ts";
 import type { PythonPlugins } from "./python_files.ts";
 
@@ -42,9 +43,12 @@ export function withPythonRenderers(
       if (await job.find("renderers", name) instanceof MissingPlugin) return await builtin?.get(name);
       return rendererOf(async (given, context) => {
         const call = { kind: "call", family: "renderers", fun: name, test: context.opts.test } as const;
-        const { data, ...more } = Object.fromEntries([...given].map(([key, value]) => [str(key), value]));
-        const kwargs: ValueMap = new Map(Object.entries({ saltenv: more.saltenv, sls: more.sls }));
-        return (await job.request({ ...call, args: [data ?? null], kwargs }, context)).value;
+        const fields = new Map([...given].map(([key, value]) => [str(key), value] as const));
+        const [data, saltenv, sls, argline, tmplpath] = ["data", "saltenv", "sls", "argline", "tmplpath"].map((key) =>
+          fields.get(key) ?? null
+        );
+        const kwargs = map({ tmplpath, ...truthy(argline) && { argline } });
+        return (await job.request({ ...call, args: [data, saltenv, sls], kwargs }, context)).value;
       });
     },
   };
@@ -56,7 +60,13 @@ function rendererOf(run: (given: ValueMap, context: JobContext) => Promise<unkno
     params: {},
     varKwargs: "kwargs",
     permissions: "all",
-    run: (_bound, context, { kwargs }) => run(kwargs, context),
+    run: async (_bound, context, { kwargs }) => {
+      try {
+        return await run(kwargs, context);
+      } catch (error) {
+        throw traced(error);
+      }
+    },
   };
 }
 

@@ -6,6 +6,7 @@
 import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
 import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { traced } from "#lib/python_bridge/link/exceptions.ts";
 import { compareStrings, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { MinionPython } from "./questions.ts";
@@ -56,6 +57,7 @@ export function withPythonStates(
       (await own()).some(({ name }) => name.startsWith(`${module}.`)) ||
       !files.has(module) && await builtin.serves(module),
     problems: () => builtin.problems(),
+    moduleDocs: async () => (await descriptions()).docs,
     refusals: () => new Map([...builtin.refusals(), ...refusals]),
   };
 }
@@ -64,16 +66,13 @@ function runOf(name: string, { job }: PythonStatesAccess): ModuleFunction<StateC
   return async (bound, context, { args, kwargs }) => {
     if (job === undefined) throw new Error("a thread without permissions runs no states");
     const given = new Map<Value, Value>([...map(bound), ...kwargs]);
-    const { value } = await job.request({
-      kind: "call",
-      family: "states",
-      fun: name,
-      args,
-      kwargs: given,
-      test: context.test,
-      globals: globalsOf(context),
-    }, context satisfies JobContext);
-    return value;
+    const call = { kind: "call", family: "states", fun: name, args, kwargs: given } as const;
+    try {
+      const request = { ...call, test: context.test, globals: globalsOf(context) };
+      return (await job.request(request, context satisfies JobContext)).value;
+    } catch (error) {
+      throw traced(error);
+    }
   };
 }
 

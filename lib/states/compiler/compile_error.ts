@@ -29,6 +29,8 @@ export interface RenderMistake {
   readonly quoted?: boolean;
   /** More details from the renderer: the including file, the nearest name. */
   readonly hint?: string;
+  /** Whether the renderer itself failed. */
+  readonly isFailure?: boolean;
 }
 
 /** A file that cannot be rendered. Its message is that of the renderer, as Salt has it. */

@@ -138,8 +138,9 @@ class Walk {
     } catch (error) {
       if (!(error instanceof SlsRenderError)) throw error;
       this.rendered.add(`${saltenv}:${sls}`);
-      const text = `Rendering SLS '${saltenv}:${sls}' failed: ${error.message}`;
-      return { data: new Map(), errors: [{ text, ...error.mistake }] };
+      const { isFailure = false, ...mistake } = error.mistake;
+      const failed = isFailure ? `SLS ${sls} failed, render error:` : `SLS '${saltenv}:${sls}' failed:`;
+      return { data: new Map(), errors: [{ text: `Rendering ${failed} ${error.message}`, ...mistake }] };
     }
     if (file === undefined) {
       const text = `Specified SLS ${sls} in saltenv ${saltenv} is not available on the salt master or through a ` +

@@ -72,7 +72,7 @@ async function runTop(prepared: Prepared): Promise<Value> {
     throw error;
   });
   if (read instanceof CommandError) return noStates(`Unable to render top file: ${read.message}`, call);
-  const errors = checkTop(read);
+  const errors = checkTop(read, states.ownMatchers);
   const matches = await states.matches(read);
   if (matches.size === 0) {
     // Salt says so of a top file that is wrong, too, or fails.

@@ -8,6 +8,7 @@ import { optsValues } from "#lib/config/opts_map.ts";
 import { CommandError } from "#lib/errors.ts";
 import { fileClientOf } from "#lib/files/client/open.ts";
 import { askPillar } from "#lib/plugins/ask_pillar.ts";
+import { invoke } from "#lib/plugins/call.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { decryptOverride } from "#lib/render/decrypt_override.ts";
 import { jobRenderHost } from "#lib/render/job_host.ts";
@@ -38,6 +39,8 @@ export interface HighState {
   readonly topName: string;
   /** The option `nodegroups`. */
   readonly nodegroups: ValueMap;
+  /** The names of the matchers of plugins, for top files. */
+  readonly ownMatchers: ReadonlySet<string>;
   /**
    * Reads the top file.
    * @throws {CommandError} If a section of it is not a map.
@@ -168,6 +171,11 @@ class OpenHighState implements HighState {
     return mapOrEmpty(this.opts.get("nodegroups"));
   }
 
+  get ownMatchers(): ReadonlySet<string> {
+    const names = (this.#context.catalogue.ownModules ?? []).flatMap((name) => MATCHER.exec(name)?.[1] ?? []);
+    return new Set(names);
+  }
+
   async top(): Promise<ReadTop> {
     const read = await readTop(this.source, this.#topOptions()).catch((error) => {
       throw error instanceof TopRenderError ? new CommandError(error.message, { cause: error }) : error;
@@ -210,6 +218,7 @@ class OpenHighState implements HighState {
     const { grains, log } = this.#context;
     const subject = { id: this.#context.opts.id ?? "", grains: factsOf(grains), pillar: factsOf(this.pillar) };
     const context = { nodegroups: this.nodegroups, log };
+    const own = this.ownMatchers;
     const stateTopSaltenv = opts.get("state_top_saltenv");
     return {
       strategy: str(opts.get("top_file_merging_strategy") ?? "merge"),
@@ -218,7 +227,10 @@ class OpenHighState implements HighState {
       stateTopSaltenv: truthy(stateTopSaltenv) ? str(stateTopSaltenv ?? "") : undefined,
       masterTopsFirst: truthy(opts.get("master_tops_first")),
       // checkTop() tells of a matcher that nobody has.
-      matches: (target, matcher) => isTopMatchType(matcher) && matchesTop(target, matcher, subject, context),
+      matches: (target, matcher) =>
+        own.has(matcher)
+          ? matchesByPlugin(target, matcher, this.#context)
+          : isTopMatchType(matcher) && matchesTop(target, matcher, subject, context),
     };
   }
 
@@ -232,4 +244,15 @@ class OpenHighState implements HighState {
       }),
     };
   }
+}
+
+/** The name of a plugin of matchers: `matchers/rack_match` for `match: rack`. */
+const MATCHER = /^matchers\/(.+)_match$/;
+
+/** Whether a plugin says that the target is this minion. */
+async function matchesByPlugin(target: Value, matcher: string, context: JobContext): Promise<boolean> {
+  const name = `matchers/${matcher}_match.match`;
+  const fun = await context.catalogue.get(name);
+  if (fun === undefined) throw new CommandError(`The matcher ${matcher} does not load`);
+  return truthy(await invoke(fun, { name, args: [target], kwargs: new Map(), context }));
 }

@@ -107,7 +107,7 @@ async function lintAll(
   });
   const top = [
     ...read.unreadable,
-    ...checkTop(read),
+    ...checkTop(read, state.ownMatchers),
     ...unreadableTargets(read, state.nodegroups),
     ...missingOf(read, alone),
   ];

@@ -85,7 +85,7 @@ export async function showStates(call: ShowCall): Promise<Value> {
 export async function showTop(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const read = await state.top();
-  const errors = checkTop(read);
+  const errors = checkTop(read, state.ownMatchers);
   return errors.length > 0 ? failWith(errors, state, call) : new Map<Value, Value>(await state.matches(read));
 }
 
@@ -93,7 +93,7 @@ export async function showTop(call: ShowCall): Promise<Value> {
 export async function showStateUsage(call: ShowCall): Promise<Value> {
   const state = await openHighState(call.context, call.kwargs);
   const read = await state.top();
-  const errors = checkTop(read);
+  const errors = checkTop(read, state.ownMatchers);
   if (errors.length > 0) return failWith(errors, state, call);
   const matches = await state.matches(read);
   const usage: ValueMap = new Map();
@@ -151,7 +151,7 @@ async function shownSls(mods: Value, route: StageRoute, shown: Shown, call: Show
 async function walkTop(state: HighState): Promise<{ walked: WalkedStates; errors: readonly CompileError[] }> {
   const read = await state.top();
   const walked = await state.walk(await state.matches(read));
-  return { walked, errors: [...checkTop(read), ...walked.errors] };
+  return { walked, errors: [...checkTop(read, state.ownMatchers), ...walked.errors] };
 }
 
 async function lowstate(state: HighState): Promise<{ compiled: Compiled; errors: readonly CompileError[] }> {

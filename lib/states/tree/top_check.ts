@@ -12,18 +12,21 @@ import { isTopMatchType, topMatchType } from "#lib/targeting/top_match.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** The mistakes that stop a highstate. Salt fails with a traceback for a matcher that it does not know. */
-export function checkTop(read: ReadTop): CompileError[] {
-  return [...verifyTop(read.top, read.places), ...unknownMatchers(read)];
+/**
+ * The mistakes that stop a highstate. Salt fails with a traceback for a matcher that it does not know.
+ * @param own The matchers of plugins.
+ */
+export function checkTop(read: ReadTop, own: ReadonlySet<string>): CompileError[] {
+  return [...verifyTop(read.top, read.places), ...unknownMatchers(read, own)];
 }
 
-function unknownMatchers({ top, places }: ReadTop): CompileError[] {
+function unknownMatchers({ top, places }: ReadTop, own: ReadonlySet<string>): CompileError[] {
   return [...top].flatMap(([env, targets]) =>
     [...targets].flatMap(([target, items]): CompileError[] => {
       if (!Array.isArray(items)) return [];
       const type = topMatchType(items);
       const item = items.find((one) => isMap(one) && typeof one.get("match") === "string") ?? null;
-      if (isTopMatchType(type) || !isMap(item)) return [];
+      if (isTopMatchType(type) || own.has(type) || !isMap(item)) return [];
       const near = nearestName(type, TARGET_TYPES);
       return [{
         text: `There is no matcher ${repr(type)} for the target ${repr(target)} in saltenv ${repr(env)}`,

@@ -146,7 +146,7 @@ async function readSls(path: string): Promise<string> {
   }
 }
 
-function mistakeOf({ place, excerpt, chain = [], hint }: RenderErrorDetail): RenderMistake {
+function mistakeOf({ place, excerpt, chain = [], hint, isFailure }: RenderErrorDetail): RenderMistake {
   const more = [...chain.map((by) => `from ${placeText(by)}`), ...hint === undefined ? [] : [hint]];
-  return { place, quoted: excerpt !== undefined, ...more.length > 0 && { hint: more.join("\n") } };
+  return { place, quoted: excerpt !== undefined, ...more.length > 0 && { hint: more.join("\n") }, isFailure };
 }

@@ -7,7 +7,7 @@
 
 import { argspecsOf, functionsOf, modulesOf } from "./selecting.ts";
 import type { Argspec } from "#lib/plugins/call.ts";
-import { asDocstring, collectDocs, describe, selects } from "#lib/plugins/docs.ts";
+import { asDocstring, collectDocs, describe, moduleOfFunction, selects } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { SEARCH_PATH } from "#lib/plugins/permissions.ts";
@@ -27,7 +27,12 @@ interface Source {
 
 const STATES: Source = {
   names: async ({ catalogue }) => (await catalogue.states.all()).map(({ name }) => name),
-  docs: async ({ catalogue }, wanted) => collectDocs(await catalogue.states.all(), wanted),
+  docs: async ({ catalogue }, wanted) => {
+    const docs = collectDocs(await catalogue.states.all(), wanted);
+    const chosen = new Set([...docs.keys()].map((name) => moduleOfFunction(str(name))));
+    const modules = [...await catalogue.states.moduleDocs?.() ?? []].filter(([name]) => chosen.has(name));
+    return new Map([...modules, ...docs]);
+  },
   argspecs: async ({ catalogue }, module) => argspecsOf(await catalogue.states.all(), module),
 };
 

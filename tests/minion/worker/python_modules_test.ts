@@ -50,7 +50,7 @@ def absent():
         return __salt__["no.such"]
     except KeyError as error:
         return str(error)
-def facts(): return [__grains__["os"], __pillar__["key"], __opts__["id"], __opts__["test"], __opts__["grains"] is __grains__]
+def facts(): return [__grains__["os"], __pillar__["key"], __opts__["id"], __opts__["test"], __opts__["grains"] == __grains__]
 def change():
     __grains__["os"] = "Changed"
     return __salt__["grains.get"]("os")
@@ -348,4 +348,16 @@ Deno.test("without a Python, or with plugins switched off, a function says so", 
     await using pool = new PythonPool(files, { options: { python_plugins: false } });
     assertMatch(str(await pool.run("br.f")), /^'br\.f' is not available\./);
   });
+});
+
+const EXECUTORS = {
+  "executors/passes.py": "def execute(opts, data, func, args, kwargs): return None\n",
+  "executors/tells.py": "def execute(opts, data, func, args, kwargs): return [data['fun'], func(*args, **kwargs)]\n",
+};
+
+Deno.test("the option module_executors holds for jobs that name no executors", async () => {
+  await using pool = new PythonPool(EXECUTORS, { options: { module_executors: ["passes", "tells"] } });
+  assertEquals(await pool.run("test.echo", "x"), ["test.echo", "x"]);
+  const named = await pool.start("test.echo", ["x"], { module_executors: ["direct_call"] }).outcome;
+  assertEquals(named.get("return"), "x");
 });

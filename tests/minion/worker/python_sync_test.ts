@@ -7,6 +7,7 @@
 import { map } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
+import { type OnPurpose, replayOnFleet, unexpected } from "./python_rules.ts";
 
 fleetTest(
   "saltutil.sync_modules brings a module in Python, its changes and its end",
@@ -40,5 +41,17 @@ fleetTest(
     Deno.removeSync(`${fleet.root}/srv/_modules/br.py`);
     assertEquals(await web1("saltutil.sync_modules"), map({ web1: [] }));
     assertEquals(await web1("br.ping"), map({ web1: "'br.ping' is not available." }));
+  },
+);
+
+fleetTest(
+  "what is synchronized, and runs then, is what Salt 3008.3 answers (tests/corpus/python_rules/sync.json)",
+  { minions: ["m1"], minion: { startup_states: "" } },
+  async (fleet) => {
+    const purpose: OnPurpose = {
+      // Without a refresh, new modules are found later.
+      "br_late.f": /^"'br_late.f' is not available\./,
+    };
+    assertEquals(unexpected(await replayOnFleet("sync", fleet), purpose), []);
   },
 );

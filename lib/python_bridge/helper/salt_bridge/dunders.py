@@ -89,6 +89,11 @@ class _Module:
         try:
             return self._functions["%s.%s" % (self._name, fun)]
         except KeyError:
+            begin = self._name + "."
+            if any(name.startswith(begin) for name in self._functions):
+                fun = "No attribute by the name of %s was found on %s" % (fun, self._name)
+            else:
+                fun = self._name
             raise AttributeError(fun) from None
 
 

@@ -3,6 +3,7 @@
 import os
 import traceback
 
+HEADER = "Traceback (most recent call last):\n"
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -42,7 +43,9 @@ def trace_of(error):
         kept = [frame for frame in one.stack if not frame.filename.startswith(_OWN) or "standins" in frame.filename]
         one.stack = traceback.StackSummary.from_list(kept)
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-    return "".join(shown.format()).encode("utf-8", "replace").decode()
+    text = "".join(shown.format()).encode("utf-8", "replace").decode()
+    # An exception without a frame of a plugin has no header of its own.
+    return text if HEADER in text else HEADER + text
 
 
 def revive(message):

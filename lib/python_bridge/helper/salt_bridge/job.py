@@ -1,6 +1,8 @@
 """Runs the functions of one job in its own process."""
 
+import copy
 import inspect
+import io
 import logging
 import os
 import sys
@@ -84,7 +86,8 @@ class Job:
             return self.context
         if name == "__opts__":
             opts = self.ask("opts")
-            opts.update(grains=self.dunder("__grains__"), pillar=self.dunder("__pillar__"))
+            # Grains that a plugin changes stay as they were in its options.
+            opts.update(grains=copy.deepcopy(self.dunder("__grains__")), pillar=self.dunder("__pillar__"))
             opts.setdefault("test", False)
             return opts
         if name in ("__grains__", "__pillar__"):
@@ -167,6 +170,7 @@ class Job:
                 "functions": [one for loaded in files for one in loader.described(loaded)],
                 "refusals": {loaded.name: loaded.reason for loaded in files if loaded.refused},
                 "problems": {loaded.name: loaded.problem for loaded in files if loaded.problem},
+                "docs": {name: _doc(loaded.module) for loaded in files for name in loaded.names},
             }
         }
 
@@ -182,24 +186,36 @@ class Job:
         args, kwargs = message["args"], message["kwargs"]
         if message["family"] in ("modules", "runners", "wheel", "returners"):
             kwargs = _fitting(function, kwargs)
-        elif message["family"] in ("auth", "roster"):
+        elif message["family"] in ("auth", "roster", "renderers"):
             kwargs = _taken(function, kwargs)
+        if message["family"] == "renderers":
+            args = [Text(one) if isinstance(one, str) and not index else one for index, one in enumerate(args)]
+        elif message["family"] in ("sdb", "serializers", "matchers"):
+            kwargs = {name: value for name, value in kwargs.items() if not str(name).startswith("__pub_")}
+        if message["family"] == "executors":
+            args = self._executed(*args)
         self._set_globals(function, message.get("globals") or {})
         if "test" in message and "__opts__" in self._dunders:
             self._dunders["__opts__"]["test"] = message["test"]
         return {"value": self._returned(message["fun"], _call(function, args, kwargs))}
 
+    def _executed(self, fun, data, args, kwargs):
+        """What an executor gets: the options, the job, and the function with its arguments."""
+        function = self.dunder("__salt__")[fun]
+        return [self.opts(), data, function, args, _fitting(function, kwargs) if inspect.isfunction(function) else kwargs]
+
     def _do_grains(self, message):
         """The grains of own files: a map for each function."""
-        parts, problems = [], []
+        parts, problems, known = [], [], dict(message.get("grains") or {})
         for loaded in self.family("grains").all():
             if loaded.refused and loaded.problem:
                 problems.append("Cannot load the grains of %s" % loaded.problem)
             for name, function in loaded.functions.items():
                 try:
-                    given = _call(function, [], _grains_arguments(function, message.get("grains") or {}))
+                    given = _call(function, [], _grains_arguments(function, known))
                     if isinstance(given, dict):
                         parts.append([name, plain(given)])
+                        known.update(given)
                 except (Exception, SystemExit) as error:
                     place = loader.place_of(error, loaded.path)
                     problems.append("The grains of %s in %s are missing: %s" % (name, place, error))
@@ -239,14 +255,26 @@ class Job:
             raise UnsendableError("%s returned %s: %s" % (fun, _shown(value), error)) from None
 
     def _progress(self, values):
-        """The values of a generator: a list, or one map if each is a map."""
+        """The values of a generator: a list, or one map if each is a map, or if there is none."""
         given = [plain(value) for value in values]
-        if not given or not all(isinstance(one, dict) for one in given):
+        if not all(isinstance(one, dict) for one in given):
             return given
         joined = {}
         for one in given:
             joined.update(one)
         return joined
+
+
+class Text(str):
+    """What a renderer gets: a text, which can be read as a file too. Salt gives the one or the other."""
+
+    def __new__(cls, text):
+        new = str.__new__(cls, text)
+        new._file = io.StringIO(text)
+        return new
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
 
 
 def _call(function, args, kwargs):
@@ -296,7 +324,7 @@ def _taken(function, kwargs):
 
 def _grains_arguments(function, grains):
     names = inspect.signature(inspect.unwrap(function)).parameters
-    given = {"grains": grains, "proxy": {}}
+    given = {"grains": grains, "proxy": None}
     return {name: given[name] for name in given if name in names}
 
 

@@ -21,11 +21,11 @@ from .values import UnsendableError, plain
 log = logging.getLogger("salt.loader")
 
 #: What the names of a family's modules have after `salt.loaded.ext.`; of other families the family's own name.
-TAGS = {"modules": "module", "renderers": "render", "returners": "returner", "tops": "top"}
+TAGS = {"modules": "module", "renderers": "render", "returners": "returner", "tops": "top", "executors": "executor"}
 
 #: The names that a module gets after its file has run, for each family; of other families those of `modules`.
 DUNDERS = {
-    "grains": ("__opts__", "__utils__"),
+    "grains": ("__grains__", "__pillar__", "__opts__", "__context__", "__utils__"),
     "states": (
         "__salt__",
         "__grains__",
@@ -61,8 +61,9 @@ DUNDERS = {
         "__runners__",
     ),
 }
-DUNDERS["roster"] = DUNDERS["engines"] + ("__runner__",)
 USUAL_DUNDERS = ("__salt__", "__grains__", "__pillar__", "__opts__", "__context__", "__utils__", "__proxy__")
+DUNDERS["renderers"] = USUAL_DUNDERS + ("__states__",)
+DUNDERS["roster"] = DUNDERS["engines"] + ("__runner__",)
 
 
 class Loaded:

@@ -4,6 +4,10 @@ import os
 import sys
 import types
 
+from salt.exceptions import SaltRenderError
+
+from . import errors
+
 
 def run(job, message):
     """The result of the file's function `run`."""
@@ -24,4 +28,7 @@ def run(job, message):
         with open(message["path"], "rb") as file:
             text = file.read()
     exec(compile(text, message["path"] or message["sls"], "exec"), module.__dict__)
-    return module.run()
+    try:
+        return module.run()
+    except Exception as error:
+        raise SaltRenderError(errors.trace_of(error)) from None

@@ -1,6 +1,7 @@
 """What a plugin returned, as a value that can be sent: Python's plain types only."""
 
 import collections
+import collections.abc
 import datetime
 import enum
 import types
@@ -14,6 +15,7 @@ _LISTS = (
     filter,
     zip,
     collections.deque,
+    collections.UserList,
     type({}.keys()),
     type({}.values()),
     type({}.items()),
@@ -41,7 +43,7 @@ def plain(value, place=""):
         return _text(value, place)
     if place.count(":") > MAX_DEPTH:
         raise UnsendableError("the value is nested too deeply")
-    if isinstance(value, dict):
+    if isinstance(value, (dict, collections.abc.MutableMapping)):
         out = {}
         for key, item in value.items():
             out[_key(key, place)] = plain(item, _at(place, key))

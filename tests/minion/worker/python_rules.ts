@@ -1,0 +1,220 @@
+/**
+ * Replays what jobs of Salt 3008.3 returned whose plugins are in Python (tests/corpus/python_rules): the same files,
+ * the same words, in the same order.
+ * @module
+ */
+
+import { loadGrains } from "#lib/minion/agent/grains.ts";
+import { CORE_GRAINS } from "#modules/grains/core.ts";
+import { parseCliArgs, toWireArgs } from "#lib/yaml/arguments.ts";
+import { equals, isMap, map, repr, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import type { Fleet } from "#tests/support/fleet/fleet.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { testOpts } from "#tests/support/calls/job_context.ts";
+import { fromTyped, type Typed } from "#tests/support/typed_values.ts";
+import { PythonPool } from "./python_pool.ts";
+
+/** A step of a recorded rule: a file that is written or removed, or a job. */
+export interface RuleStep {
+  readonly write?: string;
+  readonly text?: string;
+  readonly remove?: string;
+  readonly fun?: string;
+  readonly words?: readonly string[];
+  /** What calls the function. */
+  readonly executors?: unknown;
+  /** Absent if the job never returned. */
+  readonly return?: Typed;
+  readonly retcode?: number;
+}
+
+/** The jobs of a rule. */
+export interface RecordedRule {
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly pillar: Readonly<Record<string, unknown>>;
+  readonly steps: readonly RuleStep[];
+}
+
+/** A recorded rule. */
+function readRule(name: string): RecordedRule {
+  return JSON.parse(Deno.readTextFileSync(new URL(`../../corpus/python_rules/${name}.json`, import.meta.url)));
+}
+
+/** The return of a job, and its return code. */
+export interface Answer {
+  readonly value: Value;
+  readonly retcode: number;
+}
+
+/** A job whose answer is not the recorded one. */
+export interface Difference {
+  /** The function and its words. */
+  readonly call: string;
+  readonly ours: string;
+  readonly salts: string;
+}
+
+/** What is ours on purpose: by `fun word word`, the text of our answer; `undefined`: whatever it is. */
+export type OnPurpose = Readonly<Record<string, RegExp | undefined>>;
+
+/** Keys of states' results that differ from run to run. */
+const VARIABLE = ["start_time", "duration", "__run_num__"];
+
+/** The value with the names of places in place of the test's own, and without what differs from run to run. */
+function masked(value: Value, places: readonly (readonly [string, string])[]): Value {
+  if (typeof value === "string") {
+    const text = places.reduce((text, [path, name]) => text.replaceAll(path, name), value);
+    return text.includes("Traceback (most recent") ? ownFrames(text) : text;
+  }
+  // Salt's client shows bytes as text where they are UTF-8; what comes from a minion is bytes.
+  if (value instanceof Uint8Array) return textOf(value) ?? value;
+  if (Array.isArray(value)) return value.map((item) => masked(item, places));
+  if (!isMap(value)) return value;
+  // Of a malformed return Salt's result has no place.
+  const left = value.get("name") === "later" ? [...VARIABLE, "__sls__", "__id__"] : VARIABLE;
+  const kept = [...value].filter(([key]) => typeof key !== "string" || !left.includes(key));
+  return new Map(kept.map(([key, item]) => [masked(key, places), masked(item, places)] as const));
+}
+
+/** The text of bytes; `undefined` if they are not UTF-8. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A traceback without the frames of Python's own files, and without lines of carets. */
+function ownFrames(text: string): string {
+  const frame = /^ {2}File "[^"]*\/lib\/python[\d.]+\/[^"]*", line \d+, in .*\n(?: {4}.*\n)*/gm;
+  return text.replace(/^ {4}[ ~^]+\n/gm, "").replace(frame, "");
+}
+
+/** Whether two returns are the same for an operator. */
+function same(ours: Value, salts: Value): boolean {
+  if (equals(ours, salts)) return true;
+  // Ours names the function that may be meant.
+  return typeof ours === "string" && ours.replace(/ Did you mean .*\?$/, "") === salts;
+}
+
+/** Compares an answer with the recorded one. */
+function compare(step: RuleStep, given: Answer, places: readonly (readonly [string, string])[]): Difference[] {
+  const by = step.executors === undefined ? [] : [`by ${JSON.stringify(step.executors)}`];
+  const call = [step.fun, ...step.words ?? [], ...by].join(" ");
+  const ours = masked(given.value, places);
+  const show = (value: Value, retcode: number) => `${repr(value)} ${retcode}`;
+  if (step.return === undefined) return [{ call, ours: show(ours, given.retcode), salts: "no answer" }];
+  const salts = fromTyped(step.return), retcode = step.retcode ?? 0;
+  if (same(ours, salts) && given.retcode === retcode) return [];
+  const [a, b] = isMap(ours) && isMap(salts) ? [differing(ours, salts), differing(salts, ours)] : [ours, salts];
+  return [{ call, ours: show(a, given.retcode), salts: show(b, retcode) }];
+}
+
+/** The entries of a map that another one does not have. */
+function differing(one: ValueMap, other: ValueMap): ValueMap {
+  return new Map([...one].filter(([key, value]) => {
+    const others = other.get(key);
+    return others === undefined || !equals(value, others);
+  }));
+}
+
+/** The differences that are not on purpose, and those on purpose that are none. */
+export function unexpected(differences: readonly Difference[], purpose: OnPurpose): string[] {
+  const seen = new Set(differences.map(({ call }) => call));
+  const wrong = differences.filter(({ call, ours }) => {
+    if (!Object.hasOwn(purpose, call)) return true;
+    return purpose[call] !== undefined && !purpose[call].test(ours);
+  });
+  return [
+    ...wrong.map(({ call, ours, salts }) => `${call}:\n  ours  ${ours}\n  Salt's ${salts}`),
+    ...Object.keys(purpose).filter((call) => !seen.has(call)).map((call) => `${call}: the same as Salt's`),
+  ];
+}
+
+/** Where a file of the tree lies for a minion that has synchronized it. */
+function placeOf(path: string, root: string): string {
+  const own = /^_(\w+)\/(.*)$/.exec(path);
+  return own === null ? `${root}/srv/${path}` : `${root}/ext/${own[1]}/${own[2]}`;
+}
+
+/** The grains of a minion that has the files of a rule. */
+async function grainsWith(steps: readonly RuleStep[], options: Readonly<Record<string, Value>>): Promise<ValueMap> {
+  const facts: Readonly<Record<string, Value>> = { own: "grain", kernel: "Linux", os: "Debian", os_family: "Debian" };
+  if (!steps.some(({ write }) => write?.startsWith("_grains/"))) return map({ id: "m1", ...facts });
+  const root = Deno.makeTempDirSync({ prefix: "python_rules_" });
+  try {
+    writeFiles(steps, root);
+    const places = { cachedir: `${root}/cache`, sock_dir: `${root}/sock`, extension_modules: `${root}/ext` };
+    const opts = testOpts({ id: "m1", root_dir: root, ...places, grains: map(facts), ...options });
+    return await loadGrains(opts, { core: CORE_GRAINS, warn: () => {} });
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+/** Writes the files of a rule, the first text of each. */
+function writeFiles(steps: readonly RuleStep[], root: string): void {
+  for (const step of [...steps].reverse()) writeStep(step, root);
+}
+
+function writeStep({ write, text = "" }: RuleStep, root: string): void {
+  if (write === undefined) return;
+  const path = placeOf(write, root);
+  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  Deno.writeTextFileSync(path, text);
+}
+
+/** Replays a rule on a pool that has all files from the start. */
+export async function replay(name: string): Promise<Difference[]> {
+  const { pillar, steps, ...rule } = readRule(name);
+  const options = Object.fromEntries(Object.entries(rule.options).map(([key, value]) => [key, toValue(value)]));
+  await using pool = new PythonPool({}, {
+    pillar: new Map(Object.entries(pillar).map(([key, value]) => [key, toValue(value)] as const)),
+    grains: await grainsWith(steps, options),
+    configure: (root) => {
+      writeFiles(steps, root);
+      return { id: "m1", file_client: "local", file_roots: map({ base: [`${root}/srv`] }), ...options };
+    },
+  });
+  const places = [
+    [`${pool.root}/ext`, "{EXT}"],
+    [`${pool.root}/cache/files/base`, "{CACHE}"],
+    [pool.root, "{ROOT}"],
+  ] as const;
+  const differences: Difference[] = [];
+  for (const step of steps) {
+    const { fun, words = [] } = step;
+    writeStep(step, pool.root);
+    if (fun === undefined || fun.startsWith("saltutil.")) continue;
+    const { args, kwargs } = parseCliArgs(words);
+    const outcome = await pool.start(fun, toWireArgs(args, kwargs), {
+      tgt: "m1",
+      ...step.executors !== undefined && { module_executors: toValue(step.executors) },
+    }).outcome;
+    const retcode = Number(outcome.get("retcode") ?? 0);
+    differences.push(...compare(step, { value: outcome.get("return") ?? null, retcode }, places));
+  }
+  return differences;
+}
+
+/** Replays a rule on a fleet, whose minion synchronizes the files from its master. */
+export async function replayOnFleet(name: string, fleet: Fleet): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  for (const step of readRule(name).steps) {
+    const { write, text = "", remove, fun, words = [] } = step;
+    if (remove !== undefined) Deno.removeSync(`${fleet.root}/srv/${remove}`);
+    if (write !== undefined) {
+      const path = `${fleet.root}/srv/${write}`;
+      Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      Deno.writeTextFileSync(path, text);
+    }
+    if (fun === undefined) continue;
+    const { code, out } = await fleet.salt("--out=json", "--static", "m1", fun, ...words);
+    const returned = parseJson(out);
+    const value = isMap(returned) ? returned.get("m1") ?? null : returned;
+    // The command's exit code is that of its minions, or 1.
+    differences.push(...compare(step, { value, retcode: code === 0 ? 0 : step.retcode ?? code }, []));
+  }
+  return differences;
+}

@@ -1,0 +1,116 @@
+/**
+ * The rules of Salt's loader for jobs whose plugins are in Python, as Salt 3008.3 answers (tests/corpus/python_rules).
+ * @module
+ */
+
+import { assertEquals } from "#tests/support/assert.ts";
+import { type OnPurpose, replay, unexpected } from "./python_rules.ts";
+
+/** What is ours on purpose. */
+const ON_PURPOSE: Readonly<Record<string, OnPurpose>> = {
+  arguments: {
+    // Salt 3008 has three more of `__pub_…`, for its resources.
+    "br.pub": /^\['__pub_arg', '__pub_fun', '__pub_jid', '__pub_ret', '__pub_tgt', '__pub_tgt_type', '__pub_user'\] 0$/,
+    // Both show what begins with `br`.
+    br: /'bridge.check': /,
+  },
+  failures: {
+    // Salt's own levels are methods of its logger; `quiet` is none of them.
+    "br.logged": /^'salt.loaded.ext.module.br' 0$/,
+  },
+  values: {
+    // An object inside itself: Salt puts a text with an address there.
+    "br.recursive": /the value is nested too deeply' 1$/,
+    // Salt joins maps, and fails at a value that is none.
+    "br.generated_mixed": /^\[\{'a': 1\}, 2\] 0$/,
+    ...unanswered({
+      "frozen": /^\[1\] 0$/,
+      "ranged": /^\[0, 1, 2\] 0$/,
+      "mapped": /^\['1', '2'\] 0$/,
+      "zipped": /^\[\[1, 2\]\] 0$/,
+      "view": /^\['a'\] 0$/,
+      "views": /^\[\[1\], \[\['a', 1\]\]\] 0$/,
+      "queue": /^\[1\] 0$/,
+      "userlist": /^\[1\] 0$/,
+      "delta": /: timedelta cannot be sent' 1$/,
+      "clock": /: time cannot be sent' 1$/,
+      "exact": /^"ERROR: br.exact returned \{'a': \[Decimal\('1.5'\)\]\}: Decimal at a:0 cannot be sent" 1$/,
+      "fraction": /: Fraction cannot be sent' 1$/,
+      "path": /: PosixPath cannot be sent" 1$/,
+      "colour": /: C cannot be sent" 1$/,
+      "complex_": /: complex cannot be sent' 1$/,
+      "exception": /: ValueError cannot be sent" 1$/,
+      "kind": /: type cannot be sent" 1$/,
+      "own": /: Own at 0 cannot be sent' 1$/,
+      "function": /: builtin_function_or_method at f cannot be sent" 1$/,
+      "proxy": /: mappingproxy cannot be sent" 1$/,
+      "surrogate": /: a text that is not UTF-8 cannot be sent" 1$/,
+      "pair_key": /: tuple cannot be sent' 1$/,
+      "not_implemented": /: NotImplementedType cannot be sent' 1$/,
+      "ellipsis": /: ellipsis cannot be sent' 1$/,
+      "coroutine": /^'ERROR: br.coroutine returned a coroutine: it cannot be sent' 1$/,
+      "module": /: module cannot be sent" 1$/,
+    }),
+  },
+  dunders: {
+    // The test's minion is one without a master.
+    "br.opts": /'minion', 'local'\] 0$/,
+    // Salt has `__file_client__` besides; utils have `__utils__` here too.
+    "br.utils_known":
+      /^\['__salt__', '__grains__', '__pillar__', '__opts__', '__context__', '__utils__', '__proxy__'\] 0$/,
+    "br_known.known":
+      /^\['__salt__', '__grains__', '__pillar__', '__opts__', '__context__', '__utils__', '__proxy__'\] 0$/,
+    "state.single br_state.told name=x": / __lowstate__ __instance_id__', '__sls__'/,
+    // Own functions are not wrapped.
+    "br.self_reference": /^True 0$/,
+    // Nothing of the minion is in `__context__`.
+    "br.sorted_bool": /^\[True, True, False\] 0$/,
+  },
+  states: {
+    // Salt's results of earlier states are maps of a class of its own.
+    "state.sls plain": /'brst_\|-tested_\|-tested_\|-tested', True, \{'done': True\}\)\]"/,
+    // Salt ends the whole run.
+    "state.sls one_no_name_at_all": /The following keyword arguments are not valid: name=no_name_at_all/,
+    "state.sls unknown_argument": /^\["unknown argument `valu` of brst\.changed in state 'c'/,
+    // A tuple of comments becomes lines, as a list does.
+    "state.sls one_tuple_comment": /'comment': 'a\\nb'/,
+    // Salt's job ends with a traceback, and has no result at all for `sys.exit`.
+    "state.single brst.empty name=x": /'Changes' should be a dictionary\./,
+    "state.single brst.no_changes name=x": /'Changes' should be a dictionary\./,
+    "state.single brst.no_comment name=x": /were not present in the state return: comment\./,
+    "state.single brst.exits name=x": /SystemExit: 3/,
+    "state.low {state: brst, fun: changed, name: lowly}": /'result': True/,
+    // The same mistake is not told twice.
+    "state.single brst.sub_state name=x": /were not present in the state return: name\./,
+  },
+  states_touched: {},
+  families: {
+    // Executors have the same names as other plugins.
+    'test.echo x by ["br_known"]':
+      /'__utils__', '__proxy__'\], 'salt\.loaded\.ext\.executor\.br_known', 'm1', 'glob', True, /,
+    // As for other functions, Salt 3008 has three more of `__pub_…`.
+    'test.arg x by ["br_changes"]': /^\{'kwargs': \{'__pub_jid': .*'__pub_module_executors': \['br_changes'\]/,
+  },
+  sls: {
+    // Salt 3008 hides a pillar's values in the `repr` of what has them.
+    "state.show_low_sls facts": /\['grain', 'secret', \[1, 2\], 'm1', False, 'secret', \(1, 2\)\]/,
+    // Salt refuses a tuple there, and a list instead of high data with a wrong text.
+    "state.show_low_sls tuples": /'name': 'tuple'/,
+    "state.show_low_sls listed": /^\['SLS listed does not render to a dictionary', /,
+    // Names are there while the file runs, too; a renderer gets its arguments in any place of a pipe.
+    "state.show_low_sls top_level": /'name': 'top_level\.slsgrain'/,
+    "state.show_low_sls argued": /'name': '-x 1 4'/,
+    "state.show_low_sls known": /__context__ __utils__ __states__'.*'kwargs': \['tmplpath'\]/,
+  },
+};
+
+/** Names of functions of `br` whose jobs never return in Salt. */
+function unanswered(ours: OnPurpose): OnPurpose {
+  return Object.fromEntries(Object.entries(ours).map(([name, text]) => [`br.${name}`, text]));
+}
+
+for (const [rule, purpose] of Object.entries(ON_PURPOSE)) {
+  Deno.test(`jobs with plugins in Python answer as Salt's: ${rule}`, async () => {
+    assertEquals(unexpected(await replay(rule), purpose), []);
+  });
+}
