@@ -12,6 +12,8 @@ import type { ClusterIdentity } from "./postgres_cluster.ts";
 /** A generation of the publish key, sealed. */
 export interface SealedKey {
   readonly generation: number;
+  /** When it was made, by the clock of the database: milliseconds since the epoch. */
+  readonly madeMs: number;
   readonly sealed: Uint8Array;
 }
 
@@ -37,9 +39,10 @@ export function readCluster(cachedir: string): RememberedCluster | undefined {
 }
 
 function sealedKey(stored: Value): SealedKey[] {
-  const [generation, sealed] = Array.isArray(stored) ? stored : [];
-  const number = toNumber(generation ?? null);
-  return number === undefined || !(sealed instanceof Uint8Array) ? [] : [{ generation: number, sealed }];
+  const [first = null, second = null, sealed] = Array.isArray(stored) ? stored : [];
+  const generation = toNumber(first), madeMs = toNumber(second);
+  if (generation === undefined || madeMs === undefined || !(sealed instanceof Uint8Array)) return [];
+  return [{ generation, madeMs, sealed }];
 }
 
 /**
@@ -47,7 +50,7 @@ function sealedKey(stored: Value): SealedKey[] {
  * @throws {Error} If the file cannot be written.
  */
 export function writeCluster(cachedir: string, { id, root, origin, incarnation, publish }: RememberedCluster): void {
-  const keys = publish.map(({ generation, sealed }) => [generation, sealed]);
+  const keys = publish.map(({ generation, madeMs, sealed }) => [generation, madeMs, sealed]);
   const stored = map({ id, root, origin, incarnation, publish: keys });
   writeFileAtomic(path(cachedir), encode(stored, "disk"), { mode: 0o600, makeDirectory: true, sync: true });
 }

@@ -40,8 +40,8 @@ export interface ClusterMembership extends ClusterIdentity {
   readonly address: string;
   /** What it was at its start before this one. */
   readonly last: ClusterIdentity | undefined;
-  /** The publish key and its generation; `undefined`: none is known, and this master makes one for itself. */
-  readonly publish: { readonly generation: number; readonly text: string } | undefined;
+  /** The publish key; `undefined`: none is known, and this master makes one for itself. */
+  readonly publish: { readonly generation: number; readonly madeMs: number; readonly text: string } | undefined;
 }
 
 /** How long a statement of the start may take, in milliseconds. */
@@ -206,7 +206,7 @@ function identityOf({ origin, incarnation }: ClusterIdentity): ClusterIdentity {
 }
 
 function newestKey(keys: RootKeys, [newest]: readonly SealedKey[]): ClusterMembership["publish"] {
-  return newest && { generation: newest.generation, text: publishKeyText(keys, newest) };
+  return newest && { generation: newest.generation, madeMs: newest.madeMs, text: publishKeyText(keys, newest) };
 }
 
 /** The clock of the database minus that of this host, in milliseconds. */

@@ -9,7 +9,7 @@ import { makePublishKey, publishKeys, publishKeyText } from "./secret_rows.ts";
 
 /** What the main thread is told when this master has taken a new key. */
 export interface KeyTaken {
-  readonly keyTaken: { readonly generation: number };
+  readonly keyTaken: { readonly generation: number; readonly madeMs: number };
 }
 
 /** Whether a message of the Cluster thread is that. */
@@ -30,7 +30,7 @@ export function publishKeyPart(context: ClusterContext): ClusterPart {
     const remembered = readCluster(opts.cachedir);
     if (remembered !== undefined) writeCluster(opts.cachedir, { ...remembered, publish: found });
     log.info(`This master publishes with the key of generation ${known}`);
-    post({ keyTaken: { generation: known } } satisfies KeyTaken);
+    post({ keyTaken: { generation: known, madeMs: newest.madeMs } } satisfies KeyTaken);
   });
   return {
     handlers: {

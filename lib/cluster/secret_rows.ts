@@ -81,11 +81,17 @@ export async function bringPair(client: Client, schema: string, keys: RootKeys, 
 
 /** The publish keys that count, the newest first; sealed. */
 export async function publishKeys(client: Client, schema: string): Promise<SealedKey[]> {
-  const { rows } = await client.query<{ readonly generation: number; readonly sealed: Uint8Array }>(
-    `select generation, sealed from ${schema}.secrets where name = $1 order by generation desc limit $2`,
+  const { rows } = await client.query<
+    { readonly generation: number; readonly made: string; readonly sealed: Uint8Array }
+  >(
+    `select generation, extract(epoch from made) * 1000 as made, sealed from ${schema}.secrets where name = $1 order by generation desc limit $2`,
     [PUBLISH, KEPT_KEYS],
   );
-  return rows.map(({ generation, sealed }) => ({ generation, sealed: plain(sealed) }));
+  return rows.map(({ generation, made, sealed }) => ({
+    generation,
+    madeMs: Math.floor(Number(made)),
+    sealed: plain(sealed),
+  }));
 }
 
 /**

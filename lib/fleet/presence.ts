@@ -59,7 +59,7 @@ export interface PresenceChange {
 
 /** The connected minions, from their subscriptions. */
 export class PresenceBook {
-  readonly #sessionKey: (id: string) => string | undefined;
+  readonly #sessionKeys: (id: string) => readonly string[];
   readonly #sharedKey: () => string;
   readonly #since = new Map<string, number>();
   /** The topics of each connected minion: two, if it has just made a new subscription. */
@@ -70,11 +70,11 @@ export class PresenceBook {
   #used: readonly Map<string, Set<string>>[] = [];
 
   /**
-   * @param keys.sessionKey The session key of a minion that has ever signed in.
+   * @param keys.sessionKeys The session keys that count of a minion; none if it has never signed in.
    * @param keys.sharedKey The current shared key.
    */
-  constructor(keys: { readonly sessionKey: (id: string) => string | undefined; readonly sharedKey: () => string }) {
-    this.#sessionKey = keys.sessionKey;
+  constructor(keys: { readonly sessionKeys: (id: string) => readonly string[]; readonly sharedKey: () => string }) {
+    this.#sessionKeys = keys.sessionKeys;
     this.#sharedKey = keys.sharedKey;
   }
 
@@ -95,8 +95,8 @@ export class PresenceBook {
 
   #come(topic: string, nowMs: number): PresenceChange | undefined {
     const id = idIn(topic);
-    const sessionKey = isValidId(id) ? this.#sessionKey(id) : undefined;
-    if (sessionKey === undefined || !this.#proves(topic, id, sessionKey)) return undefined;
+    const keys = isValidId(id) ? this.#sessionKeys(id) : [];
+    if (!keys.some((sessionKey) => this.#proves(topic, id, sessionKey))) return undefined;
     const topics = this.#topics.get(id);
     if (topics !== undefined) {
       topics.add(topic);

@@ -23,8 +23,22 @@ interface Session {
   readonly crypticle: Crypticle;
 }
 
-/** The sessions of one master, as one thread sees them. */
-export class SessionKeys {
+/** The session keys of minions, as one thread sees them: in files, or computed (derived_sessions.ts). */
+export interface MinionSessions {
+  /** The key string for a sign-in of `id`, whose key is accepted: the current one, or a new one. */
+  forSignIn(id: string): string;
+  /** Whether a sign-in of `id` would give it another key than the one of its last request. */
+  isOld(id: string): boolean;
+  /** What a request of `id` may be encrypted with, the likeliest first; none if it has never signed in. */
+  crypticles(id: string): readonly Crypticle[];
+  /** A request of `id` was encrypted with this one. */
+  noteUse?(id: string, crypticle: Crypticle): void;
+  /** Removes the session of `id`, whose key was deleted. */
+  remove(id: string): void;
+}
+
+/** The sessions of one master in files, as one thread sees them. */
+export class SessionKeys implements MinionSessions {
   readonly #directory: string;
   readonly #lifetimeMs: number;
   readonly #known: SharedTable;
@@ -67,6 +81,12 @@ export class SessionKeys {
   /** The crypticle for requests of `id`; `undefined` if it has never signed in. */
   crypticle(id: string): Crypticle | undefined {
     return isValidId(id) ? this.#read(id)?.crypticle : undefined;
+  }
+
+  /** As {@linkcode MinionSessions} says. */
+  crypticles(id: string): readonly Crypticle[] {
+    const crypticle = this.crypticle(id);
+    return crypticle === undefined ? [] : [crypticle];
   }
 
   /** Removes the session of `id`, whose key was deleted. */

@@ -156,7 +156,10 @@ class Compilation {
     let pillar = new Map(this.#pillar);
     this.#errors.push(...topErrors);
     if (opts.pillar_opts) {
-      pillar.set("master", new Map(this.#host.values).set("saltversion", VERSION));
+      const master = new Map(this.#host.values).set("saltversion", VERSION);
+      // With it a minion that reads the database would have the keys of all masters.
+      master.delete("cluster_secret");
+      pillar.set("master", master);
     }
     if (this.#errors.length > 0) {
       for (const error of new Set(this.#errors)) {

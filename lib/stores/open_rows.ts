@@ -36,6 +36,8 @@ function postgresRows(opts: StoreOpts, waitMs: number): PostgresRows {
 /** What the thread that has the database of a master needs. */
 export interface MasterRowsParts {
   readonly log: Logger;
+  /** Memory in which other threads see the number of records in the outbox. */
+  readonly outboxCounter?: SharedArrayBuffer;
   /** Tells that the database went away or is back. */
   readonly onChange: (change: "away" | "back", outbox: number) => void;
 }
@@ -44,7 +46,10 @@ export interface MasterRowsParts {
  * The rows for a master's thread: opened, and with the outbox of this master.
  * @throws {StoreError} If the database refuses; one that is away does not.
  */
-export async function openMasterRows(opts: StoreOpts, { log, onChange }: MasterRowsParts): Promise<JobRows> {
+export async function openMasterRows(
+  opts: StoreOpts,
+  { log, outboxCounter, onChange }: MasterRowsParts,
+): Promise<JobRows> {
   if (jobStoreKind(opts) === "sqlite") {
     const rows = sqliteRows(opts);
     rows.open();
@@ -55,6 +60,7 @@ export async function openMasterRows(opts: StoreOpts, { log, onChange }: MasterR
     directory: outboxDirectory(opts),
     maxBytes: opts.outbox_max_bytes,
     log: log.error,
+    ...outboxCounter !== undefined && { counter: outboxCounter },
   });
   const withOutbox = new OutboxRows({ rows, probe: () => rows.open(), outbox, log, onChange });
   try {

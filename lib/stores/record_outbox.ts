@@ -39,7 +39,8 @@ export class RecordOutbox {
   #isWanted = false;
   #fileBytes = 0;
   #bytes = 0;
-  #count = 0;
+  /** Number of records. */
+  readonly #counter: Int32Array;
   #waiting: Waiting[] = [];
   #writing: Promise<void> | undefined;
   #last = 0;
@@ -47,26 +48,29 @@ export class RecordOutbox {
   /**
    * Looks what is in it.
    * @param options.log Called with a record that cannot be read.
+   * @param options.counter Memory of an Int32 in which other threads see the number of records.
    */
-  constructor({ directory, maxBytes, log }: {
+  constructor({ directory, maxBytes, log, counter = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) }: {
     readonly directory: string;
     readonly maxBytes: number;
     readonly log: (text: string) => void;
+    readonly counter?: SharedArrayBuffer;
   }) {
+    this.#counter = new Int32Array(counter).fill(0);
     this.#directory = directory;
     this.#maxBytes = maxBytes;
     this.#log = log;
     for (const name of this.#names()) {
       const file = this.#read(name);
       this.#bytes += file.bytes;
-      this.#count += file.records.length;
+      Atomics.add(this.#counter, 0, file.records.length);
       this.#last = Math.max(this.#last, Number(name.slice(0, 20)));
     }
   }
 
   /** Number of records in it. */
   get count(): number {
-    return this.#count;
+    return Atomics.load(this.#counter, 0);
   }
 
   #names(): string[] {
@@ -93,7 +97,7 @@ export class RecordOutbox {
       throw new StoreError("The outbox is full (outbox_max_bytes)", this.#directory);
     }
     this.#bytes += framed.length;
-    this.#count += records.length;
+    Atomics.add(this.#counter, 0, records.length);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ framed, resolve, reject });
     this.#writing ??= this.#write();
@@ -162,7 +166,7 @@ export class RecordOutbox {
       await store(records.flatMap((record) => this.#decoded(record, name) ?? []));
       removeIfExists(`${this.#directory}/${name}`);
       this.#bytes = Math.max(0, this.#bytes - bytes);
-      this.#count -= records.length;
+      Atomics.sub(this.#counter, 0, records.length);
     }
   }
 

@@ -24,6 +24,8 @@ export interface StoreInit extends SupervisedInit {
   readonly opts: Uint8Array;
   /** The address for its events. */
   readonly events: SharedPlace;
+  /** Memory in which other threads see the number of records in the outbox. */
+  readonly outboxCounter?: SharedArrayBuffer;
 }
 
 class StoreService implements ThreadService {
@@ -64,8 +66,10 @@ serveThread<StoreInit>(async (init, host) => {
     const data = stamp(map({ store: jobStoreKind(opts), outbox }));
     void bus.fireOrLog(change === "away" ? STORE_AWAY : STORE_BACK, data, host.log);
   };
+  const { outboxCounter } = init;
   try {
-    return new StoreService(host, { rows: await openMasterRows(opts, { log: host.log, onChange }), bus });
+    const rows = await openMasterRows(opts, { log: host.log, onChange, ...outboxCounter && { outboxCounter } });
+    return new StoreService(host, { rows, bus });
   } catch (error) {
     bus.close();
     throw error;

@@ -20,7 +20,12 @@ const SESSIONS = new Map([["web1", "key of web1"], ["web2", "key of web2"]]);
 const frame = (first: number, topic: string) => new Uint8Array([first, ...new TextEncoder().encode(topic)]);
 const topicOf = (id: string, sessionKey = SESSIONS.get(id) ?? "", sharedKey = "shared") =>
   presenceTopic(id, { sessionKey, sharedKey });
-const book = (sharedKey = () => "shared") => new PresenceBook({ sessionKey: (id) => SESSIONS.get(id), sharedKey });
+function keysOf(sessions: ReadonlyMap<string, string>, id: string): string[] {
+  const key = sessions.get(id);
+  return key === undefined ? [] : [key];
+}
+
+const book = (sharedKey = () => "shared") => new PresenceBook({ sessionKeys: (id) => keysOf(SESSIONS, id), sharedKey });
 
 Deno.test("a minion is present from its subscription to the end of it", () => {
   const present = book();
@@ -72,7 +77,7 @@ Deno.test("the disconnection of an unknown minion changes nothing", () => {
 
 Deno.test("a minion that changes its session stays present until its last subscription ends", () => {
   const sessions = new Map([["web1", "old"]]);
-  const present = new PresenceBook({ sessionKey: (id) => sessions.get(id), sharedKey: () => "shared" });
+  const present = new PresenceBook({ sessionKeys: (id) => keysOf(sessions, id), sharedKey: () => "shared" });
   const [before, after] = [topicOf("web1", "old"), topicOf("web1", "new")];
   present.receive(frame(1, before));
   sessions.set("web1", "new");

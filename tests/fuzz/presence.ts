@@ -15,7 +15,7 @@ export const presence: FuzzTarget = {
   open() {
     const keys = { sessionKey: generateKeyString(), sharedKey: generateKeyString() };
     const book = new PresenceBook({
-      sessionKey: (id) => id === "web1" ? keys.sessionKey : undefined,
+      sessionKeys: (id) => id === "web1" ? [keys.sessionKey] : [],
       sharedKey: () => keys.sharedKey,
     });
     const frame = (first: number, topic: string) => Uint8Array.from([first, ...new TextEncoder().encode(topic)]);

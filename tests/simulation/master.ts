@@ -93,7 +93,7 @@ export class SimulatedMaster {
   #openDelivery(sessions: SessionKeys, socket: () => PublishSocket) {
     const { process, opts, key, log } = this.#parts;
     const book = new PresenceBook({
-      sessionKey: (id) => sessions.crypticle(id)?.keyString,
+      sessionKeys: (id) => sessions.crypticles(id).map(({ keyString }) => keyString),
       sharedKey: () => this.#sharedKey.text,
     });
     const sealer = new PublishSealer(opts, { sharedKey: this.#sharedKey, masterPem: key.pem });

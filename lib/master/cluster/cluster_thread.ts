@@ -20,14 +20,12 @@ import { publishKeyPart } from "#lib/cluster/publish_key_part.ts";
 import { reactorPart } from "#lib/cluster/reactor_part.ts";
 import { banksPart } from "#lib/cluster_banks/banks_part.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
-import type { MasterOpts } from "#lib/config/options.ts";
 import { readOwnPresence } from "#lib/fleet/presence_file.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
 import type { SharedPlace } from "#lib/sockets/endpoint.ts";
 import type { SupervisedInit } from "#lib/sockets/supervised_thread.ts";
-import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
 
 /** The data that it starts with. */
 export interface ClusterInit extends SupervisedInit {
@@ -42,6 +40,8 @@ export interface ClusterInit extends SupervisedInit {
   readonly leases: SharedArrayBuffer;
   /** When the master was started, in milliseconds since the epoch. */
   readonly startedMs: number;
+  /** Memory of an Int32: the number of records in the outbox. */
+  readonly outboxCounter: SharedArrayBuffer;
 }
 
 /** The subjects, in the order in which they begin. */
@@ -64,7 +64,7 @@ class ClusterService implements ThreadService {
     const opts = unpackOpts("master", init.opts), { log } = host;
     const { place, waitMs, leaseMs, name } = clusterOpts(opts);
     const { membership } = init;
-    const flags = new LeaseFlags(init.leases);
+    const flags = new LeaseFlags(init.leases), outbox = new Int32Array(init.outboxCounter);
     const bus = this.#bus = new EventSender(init.events);
     this.#host = host;
     const database = this.#database = new PostgresCluster({ place, waitMs, leaseMs, log, identity: membership });
@@ -74,7 +74,7 @@ class ClusterService implements ThreadService {
       flags,
       log,
       applicant: { name, address, leaseMs, last, incarnation },
-      facts: () => ({ minions: readOwnPresence(opts.cachedir).present.size, outbox: outboxCount(opts, host) }),
+      facts: () => ({ minions: readOwnPresence(opts.cachedir).present.size, outbox: Atomics.load(outbox, 0) }),
     });
     const context: ClusterContext = {
       opts,
@@ -113,11 +113,6 @@ class ClusterService implements ThreadService {
     await this.#database.close();
     this.#bus.close();
   }
-}
-
-function outboxCount(opts: MasterOpts, { log }: ThreadHost): number {
-  return new RecordOutbox({ directory: outboxDirectory(opts), maxBytes: opts.outbox_max_bytes, log: log.warning })
-    .count;
 }
 
 serveThread<ClusterInit>((init, host) => {

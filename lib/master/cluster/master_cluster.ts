@@ -47,15 +47,20 @@ export const CLUSTER = "Cluster";
 export class MasterCluster {
   /** The leases that this master holds. */
   readonly flags = new LeaseFlags();
+  /** Memory of an Int32: the number of records in the outbox. */
+  readonly outboxCounter = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #membership: ClusterMembership;
   readonly #sharedKey: SharedKey;
   readonly #startedMs = Date.now();
   #ports: ThreadPorts<NewClusterPort> | undefined;
   #link: ClusterLink | undefined;
+  /** When the publish key was made, in milliseconds since the epoch. */
+  #keyMadeMs: number;
 
   private constructor(membership: ClusterMembership, sharedKey: SharedKey) {
     this.#membership = membership;
     this.#sharedKey = sharedKey;
+    this.#keyMadeMs = membership.publish?.madeMs ?? Date.now();
     if (membership.publish !== undefined) sharedKey.set(membership.publish.text);
   }
 
@@ -82,12 +87,15 @@ export class MasterCluster {
       sharedKey: this.#sharedKey.memory,
       leases: this.flags.memory,
       startedMs: this.#startedMs,
+      outboxCounter: this.outboxCounter,
     };
     const thread = keep(CLUSTER, new URL("./cluster_thread.ts", import.meta.url), {
       init: () => init,
       onSuccessor: () => this.#ports?.replaced(),
       onMessage: (message) => {
-        if (isKeyTaken(message)) onKeyTaken();
+        if (!isKeyTaken(message)) return;
+        this.#keyMadeMs = message.keyTaken.madeMs;
+        onKeyTaken();
       },
     });
     const ports = this.#ports = new ThreadPorts<NewClusterPort>(
@@ -107,6 +115,12 @@ export class MasterCluster {
   /** The Publisher is a new one: it gets the jobs that are not over. */
   async publisherReplaced(): Promise<void> {
     await this.#link?.ask("publisherReplaced", null);
+  }
+
+  /** When the publish key was made, in milliseconds since the epoch: for the master that may make a new one. */
+  get keyMadeMs(): number {
+    // The others never find it too old.
+    return this.flags.holds("maintenance") ? this.#keyMadeMs : Date.now();
   }
 
   /**

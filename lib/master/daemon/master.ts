@@ -324,7 +324,7 @@ export class Master {
     if (jobStoreKind(this.#opts) === "local_cache") return;
     const url = new URL("../../stores/store_thread.ts", import.meta.url);
     const store: SupervisedThread<StoreInit> = this.#store = this.#keep<StoreInit>(STORE, url, {
-      init: () => init,
+      init: () => ({ ...init, ...this.#cluster !== undefined && { outboxCounter: this.#cluster.outboxCounter } }),
       onSuccessor: () => ports.replaced(),
     });
     const ports = this.#storePorts = new ThreadPorts<NewStorePort>(
@@ -500,7 +500,7 @@ export class Master {
       opts,
       jobs: openJobStore(opts, { log: this.#log.error, rows: this.#mainRows() }),
       log: this.#log,
-      keyMadeMs: () => this.#keyMadeMs,
+      keyMadeMs: () => this.#cluster?.keyMadeMs ?? this.#keyMadeMs,
       // One after the other: who was deleted during an announcement may have the announced key.
       rotate: (reason) => {
         this.#keyMadeMs = Date.now();

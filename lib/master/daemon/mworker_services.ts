@@ -12,7 +12,6 @@ import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
 import { throttledWarnings } from "./throttled_warnings.ts";
-import { ClusterLink, isNewClusterPort } from "#lib/cluster/cluster_messages.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { stamp } from "#lib/bus/event.ts";
 import { withoutPeerMark } from "#lib/bus/peer_mark.ts";
@@ -46,7 +45,7 @@ import { MinionFlow } from "#lib/master/requests/minion_flow.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { AuthServices, JobServices, MasterServices } from "#lib/master/requests/services.ts";
-import { SessionKeys } from "#lib/keys/sessions.ts";
+import { openSessions } from "#lib/keys/open_sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
 import { Outbox, type SharedPlace } from "#lib/sockets/endpoint.ts";
@@ -205,7 +204,7 @@ function openAuth(
       return masterKey ??= PrivateKey.fromPem(init.masterPem, opensslOperations(init.masterPem));
     },
     sharedKey: new SharedKey(init.sharedKey),
-    sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
+    sessions: openSessions(opts, init),
     keys,
     keyBank: cluster === undefined ? fileKeyBank(keys) : linkedKeyBank(cluster),
     verified: new VerifiedTokens(init.verified),

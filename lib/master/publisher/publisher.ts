@@ -27,7 +27,7 @@ import { PresenceReports } from "./presence_reports.ts";
 import { PublishSealer } from "./publish_sealer.ts";
 import { publishTopics } from "./topics.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
-import { SessionKeys } from "#lib/keys/sessions.ts";
+import { openSessions } from "#lib/keys/open_sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { MANY_SUBSCRIBERS, PROBES } from "#lib/sockets/settings.ts";
 import { Duplex, Inbox } from "#lib/sockets/endpoint.ts";
@@ -86,12 +86,16 @@ export class Publisher implements ThreadService {
     this.#path = publishPullPath(opts.sock_dir);
     this.#rows = parts.storePort && new RemoteRows(parts.storePort);
     const sharedKey = new SharedKey(parts.sharedKey);
-    const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000, parts.sessions);
+    const sessions = openSessions(opts, parts);
     const book = this.#book = new PresenceBook({
-      sessionKey: (id) => sessions.crypticle(id)?.keyString,
+      sessionKeys: (id) => sessions.crypticles(id).map(({ keyString }) => keyString),
       sharedKey: () => sharedKey.text,
     });
-    this.#sealer = new PublishSealer(opts, { sharedKey, masterPem: parts.masterPem });
+    this.#sealer = new PublishSealer(opts, {
+      sharedKey,
+      masterPem: parts.masterPem,
+      isNumbered: parts.cluster === undefined,
+    });
     this.#delivery = new JobDelivery({
       jobs: openJobStore(opts, { log: host.log.error, rows: this.#rows }),
       undelivered: new UndeliveredJobs(opts.cachedir, parts.masterPem),

@@ -127,24 +127,12 @@ export class RequestHandler {
 
   #open(request: Encrypted): { load: ValueMap; crypticle: Crypticle } {
     const { sessions, sharedKey } = this.#services.auth;
-    let crypticle: Crypticle | undefined;
-    if (request.version > 2) {
-      if (request.id === undefined || !isValidId(request.id)) throw new WireError(BAD_LOAD);
-      crypticle = sessions.crypticle(request.id);
-    } else {
-      crypticle = sharedKey.crypticle();
-    }
-    if (crypticle === undefined) throw new WireError(BAD_LOAD);
-    let load: Value;
-    try {
-      load = crypticle.loads(request.load);
-    } catch (error) {
-      if (error instanceof AuthenticationError || error instanceof MsgpackError) throw new WireError(BAD_LOAD);
-      throw error;
-    }
-    if (!isMap(load)) throw new WireError("payload and load must be a dict");
-    if (load.size > MAX_FIELDS) throw new WireError(BAD_LOAD);
-    return { load, crypticle };
+    if (request.version <= 2) return openedWith(sharedKey.crypticles(), request.load);
+    const { id } = request;
+    if (id === undefined || !isValidId(id)) throw new WireError(BAD_LOAD);
+    const opened = openedWith(sessions.crypticles(id), request.load);
+    sessions.noteUse?.(id, opened.crypticle);
+    return opened;
   }
 
   /** Identifies the minion that sent the request, and verifies its token. */
@@ -199,4 +187,27 @@ function checkId(id: Value | undefined): void {
   if (id === undefined) return;
   if (typeof id !== "string") throw new WireError(`bad load: id ${truncateValue(id)} is not a string`);
   if (id.includes("\0")) throw new WireError("bad load: id contains a null byte");
+}
+
+/**
+ * The load in a sealed message, and the crypticle that it was sealed with.
+ * @throws {WireError} If it was sealed with none of these, or holds no load.
+ */
+function openedWith(
+  crypticles: readonly Crypticle[],
+  sealed: Uint8Array,
+): { readonly load: ValueMap; readonly crypticle: Crypticle } {
+  for (const crypticle of crypticles) {
+    let load: Value;
+    try {
+      load = crypticle.loads(sealed);
+    } catch (error) {
+      if (error instanceof AuthenticationError) continue;
+      throw error instanceof MsgpackError ? new WireError(BAD_LOAD) : error;
+    }
+    if (!isMap(load)) throw new WireError("payload and load must be a dict");
+    if (load.size > MAX_FIELDS) throw new WireError(BAD_LOAD);
+    return { load, crypticle };
+  }
+  throw new WireError(BAD_LOAD);
 }

@@ -22,7 +22,7 @@ import type { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import type { PillarServices } from "#lib/pillar/requests.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
-import type { SessionKeys } from "#lib/keys/sessions.ts";
+import type { MinionSessions } from "#lib/keys/sessions.ts";
 import type { SharedKey } from "#lib/keys/shared_key.ts";
 import type { SignInTurns } from "./sign_in_turns.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
@@ -36,7 +36,7 @@ export interface AuthServices {
   /** The key of publishes. */
   readonly sharedKey: SharedKey;
   /** The key of each minion's requests. */
-  readonly sessions: SessionKeys;
+  readonly sessions: MinionSessions;
   readonly keys: KeyStore;
   /** Changes them. */
   readonly keyBank: KeyBank;

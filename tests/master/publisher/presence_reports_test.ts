@@ -10,7 +10,7 @@ const KEYS = { sessionKey: "session", sharedKey: "shared" };
 
 Deno.test("changes of presence are reported together: in the file, by one event, and to the delivery of jobs", async () => {
   const cachedir = Deno.makeTempDirSync({ prefix: "presence_" });
-  const book = new PresenceBook({ sessionKey: () => KEYS.sessionKey, sharedKey: () => KEYS.sharedKey });
+  const book = new PresenceBook({ sessionKeys: () => [KEYS.sessionKey], sharedKey: () => KEYS.sharedKey });
   const events: string[] = [], arrivals: string[][] = [];
   writePresence(cachedir, { present: new Map([["left", 1]]), gone: new Map([["gone", 2]]) });
   const reports = new PresenceReports({
@@ -41,7 +41,7 @@ Deno.test("changes of presence are reported together: in the file, by one event,
 Deno.test("presence that cannot be stored is logged, but still reported", async () => {
   const root = Deno.makeTempDirSync({ prefix: "presence_" });
   const cachedir = `${root}/cache`;
-  const book = new PresenceBook({ sessionKey: () => KEYS.sessionKey, sharedKey: () => KEYS.sharedKey });
+  const book = new PresenceBook({ sessionKeys: () => [KEYS.sessionKey], sharedKey: () => KEYS.sharedKey });
   const events: string[] = [], errors: string[] = [];
   const reports = new PresenceReports({
     cachedir,

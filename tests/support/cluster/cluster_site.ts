@@ -8,10 +8,16 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
+import { portsPath } from "#lib/config/master_paths.ts";
+import { removeIfExists, statIfExists } from "#lib/os/atomic_file.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, type Value } from "#lib/values/value.ts";
 import { type PostgresServer, serverProgram, startPostgres } from "#tests/support/database_servers.ts";
-import { Fleet, type FleetOptions } from "#tests/support/fleet/fleet.ts";
+import { Service } from "#tests/support/processes.ts";
+import { eventually, Fleet, type FleetOptions } from "#tests/support/fleet/fleet.ts";
+
+const SOURCES = decodeURIComponent(new URL("../../..", import.meta.url).pathname);
 
 /** The lease of masters in tests, in seconds. */
 const LEASE_S = 3;
@@ -20,6 +26,7 @@ const LEASE_S = 3;
 class ClusterSite implements AsyncDisposable {
   readonly masters: Fleet[] = [];
   readonly server: PostgresServer;
+  readonly #services: Service[] = [];
 
   /** Use {@linkcode clusterTest}. */
   constructor(server: PostgresServer) {
@@ -28,7 +35,7 @@ class ClusterSite implements AsyncDisposable {
 
   /** The lines of all logs. */
   get logs(): string[] {
-    return this.masters.flatMap(({ logs }) => logs);
+    return [...this.masters.flatMap(({ logs }) => logs), ...this.#services.map(({ written }) => written)];
   }
 
   /** A master that is not started yet: `master-a`, `master-b`, …; at 127.0.0.1, 127.0.0.2, …. */
@@ -39,8 +46,23 @@ class ClusterSite implements AsyncDisposable {
     return fleet;
   }
 
+  /** Starts a master as a process of its own, which can be killed; resolves when it serves. */
+  async startProcess(fleet: Fleet): Promise<Service> {
+    const { sock_dir } = fleet.prepareMaster();
+    removeIfExists(portsPath(sock_dir));
+    const words = [Deno.execPath(), ...DENO_RUN, `${SOURCES}master.ts`, "-c", fleet.configDir, "-l", "info"];
+    const service = Service.start(`the master below ${fleet.root}`, words, `${fleet.root}/master.out`);
+    this.#services.push(service);
+    await eventually(() => {
+      if (service.exitCode !== undefined) throw new Error(`${service.name} has ended: ${service.written}`);
+      return statIfExists(portsPath(sock_dir)) !== undefined;
+    }, { what: `the ports of ${service.name}` });
+    return service;
+  }
+
   /** Ends the masters, then the server. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#services.map((service) => service.kill()));
     await Promise.all(this.masters.map((fleet) => fleet[Symbol.asyncDispose]()));
     await this.server[Symbol.asyncDispose]();
   }
@@ -95,4 +117,9 @@ export async function answerOf(fleet: Fleet, ...words: string[]): Promise<Value>
 /** What is in a value below these keys; None if there is nothing. */
 export function valueAt(value: Value | undefined, ...path: string[]): Value {
   return path.reduce<Value>((inner, key) => isMap(inner) ? inner.get(key) ?? null : null, value ?? null);
+}
+
+/** What a start that is refused says. */
+export async function refusal(fleet: Fleet): Promise<string> {
+  return await fleet.startMaster().then(() => "it started", (error) => String(error.message));
 }

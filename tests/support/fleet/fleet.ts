@@ -129,6 +129,13 @@ export class Fleet implements AsyncDisposable {
 
   /** Starts the master. A second start uses the same ports. */
   async startMaster(): Promise<Master> {
+    const opts = this.prepareMaster();
+    this.#master = await Master.start(opts, this.#logger("master"));
+    return this.#master;
+  }
+
+  /** Writes the master's configuration and makes its directories, for a master that is started elsewhere. */
+  prepareMaster(): MasterOpts {
     const { autoAccept = true } = this.#options;
     writeConfig(this.configDir, "master", {
       root_dir: this.configDir,
@@ -142,9 +149,8 @@ export class Fleet implements AsyncDisposable {
     });
     const { opts } = loadMasterConfig({ configDir: this.configDir });
     for (const path of [opts.pki_dir, opts.cachedir, opts.sock_dir]) makeDirectory(path);
-    this.#master = await Master.start(opts, this.#logger("master"));
     this.#masterOpts = opts;
-    return this.#master;
+    return opts;
   }
 
   /** Stops the master; its minions keep running. */

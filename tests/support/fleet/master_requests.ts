@@ -15,7 +15,7 @@ import { asMap, makeNonce, opened, ScriptedMinion } from "./scripted_minion.ts";
 export const BOUND_MS = 60_000;
 
 /** The address at which the master takes requests. */
-export const requestAddress = ({ masterOpts }: Fleet): string => `tcp://127.0.0.1:${masterOpts.ret_port}`;
+export const requestAddress = ({ masterOpts }: Fleet): string => `tcp://${masterOpts.interface}:${masterOpts.ret_port}`;
 
 /** A channel of requests to the master. */
 export function openChannel(fleet: Fleet): RequestChannel {
