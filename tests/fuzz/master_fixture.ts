@@ -19,6 +19,7 @@ import { stamp } from "#lib/bus/event.ts";
 import { unpackEvent } from "#tests/support/fleet/events.ts";
 import { packEvent } from "#lib/bus/event.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import { fileKeyBank } from "#lib/keys/key_bank.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
@@ -119,6 +120,7 @@ export async function openMaster(): Promise<FixtureMaster> {
       sharedKey: new SharedKey(),
       sessions,
       keys,
+      keyBank: fileKeyBank(keys),
       verified: new VerifiedTokens(),
       callers: new Callers({
         access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
@@ -132,6 +134,8 @@ export async function openMaster(): Promise<FixtureMaster> {
       store: openJobStore(opts, { log: log.error }),
       fired: new FiredReturns(),
       durable: () => Promise.resolve(),
+      admit: () => undefined,
+      share: () => Promise.resolve(),
       publish(load) {
         encode(load, "disk");
         return Promise.resolve();

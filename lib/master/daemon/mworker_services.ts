@@ -12,6 +12,7 @@ import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
 import { throttledWarnings } from "./throttled_warnings.ts";
+import { ClusterLink, isNewClusterPort } from "#lib/cluster/cluster_messages.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { stamp } from "#lib/bus/event.ts";
 import { withoutPeerMark } from "#lib/bus/peer_mark.ts";

@@ -407,7 +407,7 @@ Deno.test("revoke_auth deletes the minion's own key, session and data, and reque
   services.minions.data.setGrains("web1", new Map());
   assertEquals(await run(services, { cmd: "revoke_auth" }), true);
   assertEquals(services.auth.keys.list("accepted"), ["db1"]);
-  assertEquals([services.auth.sessions.crypticle("web1"), services.minions.data.get("web1")], [undefined, undefined]);
+  assertEquals([services.auth.sessions.crypticles("web1"), services.minions.data.get("web1")], [[], undefined]);
   assertEquals(Deno.readTextFileSync(`${services.opts.cachedir}/.dfn`), "test_master");
   assertEquals((Deno.statSync(`${services.opts.cachedir}/.dfn`).mode ?? 0) & 0o777, 0o400);
   assertEquals(services.fired.map(({ tag, data }) => [tag, data.get("act"), data.get("id")]), [[
