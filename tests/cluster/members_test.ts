@@ -50,3 +50,18 @@ clusterTest("all masters take a new publish key", {}, async ({ masters: [a, b] }
   assertEquals(await b.saltJson("web1", "test.ping"), map({ web1: true }));
   assertStringIncludes((await b.saltRun("cluster.rotate", "key=other")).out, "key must be publish");
 });
+
+clusterTest("the holder of maintenance renews a publish key that is old, once for all", {
+  master: { publish_session: 4, loop_interval: 0.2 },
+}, async ({ masters, server }) => {
+  const taken = (generation: number) =>
+    masters.every(({ logs }) => logs.some((line) => line.includes(`the key of generation ${generation}`)));
+  await eventually(() => taken(2), { what: "both masters with the second key" });
+  await eventually(() => taken(3), { what: "both masters with the third key" });
+  const asked = masters.map(({ logs }) => logs.some((line) => line.includes("A new publish key for the cluster")));
+  assertEquals(asked, [true, false]);
+  // Two generations count; this fails in the server if there are more.
+  await server.sql(`do $$ begin
+    if (select count(*) from salt.secrets where name = 'publish') > 2 then raise exception 'too many keys'; end if;
+  end $$;`);
+});

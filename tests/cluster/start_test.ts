@@ -38,3 +38,10 @@ clusterTest("the secret may be in a file", { masters: 1 }, async (site) => {
   await b.startMaster();
   assertEquals(pairOf(b.masterOpts.pki_dir), pairOf(site.masters[0].masterOpts.pki_dir));
 });
+
+clusterTest("masters that start at once in an empty database have one key pair", { masters: 0 }, async (site) => {
+  const fleets = [site.addMaster(), site.addMaster()];
+  await Promise.all(fleets.map((fleet) => fleet.startMaster()));
+  const [one, other] = fleets.map(({ masterOpts }) => pairOf(masterOpts.pki_dir));
+  assertEquals(one, other);
+});
