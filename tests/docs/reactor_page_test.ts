@@ -5,7 +5,9 @@ import { MapMatcher, readReactorMap } from "#lib/reactor/reactor_map.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map } from "#lib/values/value.ts";
 import { loadYamlMapping } from "#lib/yaml/load.ts";
-import { assertEquals } from "#tests/support/assert.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { eventually, startFleet } from "#tests/support/fleet/fleet.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/reactor.md", import.meta.url));
@@ -30,4 +32,45 @@ Deno.test("the map of docs/reactor.md names the file beside it, which applies st
     assertEquals(reactions.map(({ kind, fun, tgt, kwargs }) => [kind, fun, tgt, kwargs]), [
       ["local", "state.apply", "web1", map({ mods: "base" })],
     ]);
+  }));
+
+/** What each command says at least, by its function; its exit code is 0. */
+const SAYS: Readonly<Record<string, RegExp>> = {
+  "reactor.status": /behind/,
+  "reactor.explain": /state\.apply/,
+  "reactor.replay": /started|reactions|state\.apply|True|1/,
+  "reactor.lint": /./,
+  "reactor.list": /salt\/minion\/\*\/start/,
+  "reactor.add": /Reactor added\./,
+  "reactor.delete": /Reactor deleted\./,
+  "reactor.set_leader": /./,
+};
+
+Deno.test("the commands of docs/reactor.md do what it says, on a master with its map", () =>
+  withTemporaryDirectory(async (root) => {
+    const within = (text: string) => text.replaceAll("/srv/reactor", root).replaceAll("/etc/salt/reactor", root);
+    const { value } = loadYamlMapping(within(BLOCKS[0]), "reactor.conf");
+    Deno.writeTextFileSync(`${root}/start.sls`, BLOCKS[1]);
+    Deno.mkdirSync(`${root}/files/reactor`, { recursive: true });
+    Deno.writeTextFileSync(`${root}/files/reactor/deploy.sls`, "told:\n  runner.test.arg: [{args: [[1]]}]\n");
+    Deno.writeTextFileSync(`${root}/files/base.sls`, "one:\n  test.nop: []\n");
+    Deno.writeTextFileSync(`${root}/my.sls`, "told:\n  caller.test.arg: [{args: [1]}]\n");
+    const reactor = value.get("reactor") ?? null;
+    await using fleet = await startFleet({
+      minions: ["web1"],
+      master: { reactor, file_roots: { base: [`${root}/files`] } },
+    });
+    const isStarted = async () => /(started|published)\D+[1-9]/.test((await fleet.saltRun("reactor.status")).out);
+    await eventually(isStarted, { what: "the reaction to the start of web1" });
+    const lines = [...PAGE.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, block]) => block.trim().split("\n"));
+    const seen = new Set<string>();
+    for (const line of lines) {
+      const [program, ...words] = shlexSplit(within(line));
+      const { code, out, err } = program === "salt" ? await fleet.salt(...words) : await fleet.saltRun(...words);
+      assertEquals(code, 0, `${line}: ${out}${err}`);
+      if (program === "salt") assertMatch(out, /test\.arg/, line);
+      else assertMatch(out, SAYS[words[0]], line);
+      seen.add(words[0]);
+    }
+    for (const fun of Object.keys(SAYS)) assert(seen.has(fun), fun);
   }));

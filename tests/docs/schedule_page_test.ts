@@ -7,7 +7,9 @@ import { JOB_KEYS } from "#lib/schedule/entry.ts";
 import { previewRuns } from "#lib/schedule/preview.ts";
 import { Schedule } from "#lib/schedule/schedule.ts";
 import { loadYamlMapping } from "#lib/yaml/load.ts";
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { startFleet } from "#tests/support/fleet/fleet.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/schedule.md", import.meta.url));
 
@@ -50,4 +52,21 @@ Deno.test("docs/schedule.md has each key of a job that decides when it runs", ()
   const others = ["args", "kwargs", "function", "func", "fun", "name", "skip_explicit", "run_explicit", "run"];
   const returns = ["returner", "return_config", "return_kwargs", "metadata", "jid_include"];
   assertEquals(JOB_KEYS.filter((key) => !named.has(key) && ![...others, ...returns].includes(key)), []);
+});
+
+Deno.test("the commands of docs/schedule.md show the jobs of its schedule", async () => {
+  const block = /^```yaml\n([^]*?)^```$/m.exec(PAGE)?.[1] ?? "";
+  const { value } = loadYamlMapping(block, "minion");
+  await using fleet = await startFleet({ minions: ["web1"], minion: { schedule: value.get("schedule") ?? null } });
+  const lines = [...PAGE.matchAll(/^salt web1 schedule\.preview.*$/gm)].map(([line]) => line);
+  assertEquals(lines.length, 2);
+  for (const line of lines) {
+    const [program, ...words] = shlexSplit(line);
+    assertEquals(program, "salt");
+    const { code, out, err } = await fleet.salt(...words);
+    assertEquals(code, 0, `${line}: ${out}${err}`);
+    // Of all jobs the next moments are those of the frequent one.
+    assertMatch(out, words.includes("highstate") ? /job:\s+highstate/ : /job:\s+disks/, line);
+    assertMatch(out, /timezone:/, line);
+  }
 });
