@@ -26,3 +26,10 @@ Deno.test("what the runtime adds to the arguments is no criterion of a search, a
   assertEquals((await search("_other")).return, ["/etc/hostname"]);
   assertStringIncludes(str((await search("other")).return), `invalid option "other"`);
 });
+
+Deno.test("a command for found files that cannot run, or is no command, fails for each of them", async () => {
+  for (const exec of ["/none/such {}", "echo 'unbalanced {}"]) {
+    const { return: returned } = await run("file.find", ["/etc/hostname", map({ __kwarg__: true, exec })]);
+    assertEquals(returned, ["/etc/hostname: Failed"], exec);
+  }
+});
