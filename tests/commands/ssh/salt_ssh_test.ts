@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/
 import { eventually } from "#tests/support/eventually.ts";
 import { DIST, SshDaemon, type SshDaemonOptions, whyNoSshd } from "#tests/support/fleet/ssh_daemon.ts";
 import { whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
-import { Service } from "#tests/support/processes.ts";
+import { run, Service } from "#tests/support/processes.ts";
 import { which } from "#lib/programs/which.ts";
 
 function sshTest(
@@ -313,3 +313,31 @@ sshTest("a password signs in, gives the key away, and serves sudo, with a termin
   assertMatch((await host.ssh("wrong", "test.ping")).out, /sudo on 127\.0\.0\.1 does not take the password/);
   assertMatch((await host.ssh("none", "test.ping")).out, /Sudo password is required but not provided/);
 });
+
+sshTest(
+  "a key with a passphrase signs in with --priv-passwd, and without it is refused; -t copies anew",
+  {},
+  async (host) => {
+    const made = await run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "open sesame", "-f", `${host.root}/locked`]);
+    assertEquals(made.code, 0, made.err);
+    const keys = `${host.root}/authorized_keys`;
+    Deno.writeTextFileSync(keys, Deno.readTextFileSync(`${host.root}/locked.pub`), { append: true });
+    host.roster({ web1: { priv: `${host.root}/locked`, identities_only: true } });
+    assertMatch((await host.ssh("web1", "test.ping")).out, /Permission denied/);
+    assertMatch((await host.ssh("web1", "--priv-passwd=wrong", "test.ping")).out, /Permission denied/);
+    const first = await host.ssh("web1", "--priv-passwd=open sesame", "test.ping");
+    assertEquals([first.out, first.code], ["web1:\n    True\n", 0]);
+    const executable = () => {
+      const [name] = filesOf(`${host.root}/thin/web1`).filter((one) => one.startsWith("salt-minion-"));
+      return Deno.statSync(`${host.root}/thin/web1/${name}`).ino;
+    };
+    const before = executable();
+    assertEquals((await host.ssh("web1", "--priv-passwd=open sesame", "test.ping")).code, 0);
+    assertEquals(executable(), before);
+    assertEquals((await host.ssh("web1", "-t", "--priv-passwd=open sesame", "test.ping")).code, 0);
+    assert(executable() !== before, "it is copied though it was there");
+    const asked = await host.ssh("web1", "--askpass", "test.ping");
+    assertEquals(asked.code, 64);
+    assertStringIncludes(asked.err, "--askpass: there is no terminal to ask on");
+  },
+);
