@@ -18,8 +18,10 @@ import {
 
 /** Options of a master. */
 export const SSH_OPTIONS = {
-  roster: strsOption(["flat"], "The rosters that are read: flat, sshconfig, ansible, cache."),
+  roster: strsOption(["flat"], "The rosters that are read: flat, dir, sshconfig, ansible, cache."),
   roster_file: strOption(null, "The file of the flat roster and of ansible. Unset: `roster` beside this file."),
+  roster_dir: strOption(null, "The directory of the roster `dir`. Unset: `roster.d` beside this file."),
+  roster_domain: strOption("", "What is added, after a dot, to an id of the roster `dir` whose entry names no `host`."),
   roster_defaults: dictOption(new Map(), "Keys that every host of a roster has, unless its entry has them itself."),
   roster_order: dictOption(
     new Map([["host", ["ipv6-private", "ipv6-global", "ipv4-private", "ipv4-public"]]]),

@@ -11,10 +11,11 @@ import { messageOf, RosterError, TargetError } from "#lib/errors.ts";
 import type { DataCache } from "#lib/fleet/data_cache.ts";
 import type { Mine } from "#lib/fleet/mine.ts";
 import { resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
 import { isExecutableFile, which } from "#lib/programs/which.ts";
 import type { RosterEntries } from "./roster.ts";
 import { readSshConfig } from "./sshconfig_roster.ts";
-import { isMap, str, type Value } from "#lib/values/value.ts";
+import { compareStrings, isMap, str, type Value } from "#lib/values/value.ts";
 
 /** The operator's own rosters, in Python. */
 export interface OwnRosters {
@@ -129,6 +130,22 @@ const READERS: Readonly<Record<string, (sources: RosterSources) => Promise<ReadR
     if (value !== null && !isMap(value)) throw new RosterError(`${file}: a roster is a map of hosts`);
     return { name: "flat", file, entries: new Map([...value ?? new Map()].map(([id, entry]) => [str(id), entry])) };
   },
+  async dir({ opts, render, warn }) {
+    const directory = opts.roster_dir ?? `${opts.config_dir}/roster.d`;
+    const entries = new Map<string, Value>();
+    for (const id of idsIn(directory)) {
+      try {
+        const entry = await render(`${directory}/${id}`);
+        if (!isMap(entry)) throw new RosterError(`${directory}/${id}: the entry is no map`);
+        const host = opts.roster_domain === "" ? id : `${id}.${opts.roster_domain}`;
+        entries.set(id, new Map<Value, Value>([["host", host], ...entry]));
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        warn(`Unable to render roster file "${directory}/${id}": ${error.message}`);
+      }
+    }
+    return { name: "dir", file: directory, entries };
+  },
   sshconfig({ opts, home }) {
     const file = opts.ssh_config_file ?? `${home}/.ssh/config`;
     return Promise.resolve({ name: "sshconfig", file, entries: readSshConfig(readFile(file)) });
@@ -143,6 +160,19 @@ const READERS: Readonly<Record<string, (sources: RosterSources) => Promise<ReadR
     return Promise.resolve({ name: "cache", file: opts.cachedir, entries });
   },
 };
+
+/**
+ * The names of the files of a directory that are ids of hosts, sorted; those of editors are left out.
+ * @throws {RosterError} If it is missing or may not be read.
+ */
+function idsIn(directory: string): string[] {
+  try {
+    const names = [...Deno.readDirSync(directory)].filter(({ isDirectory }) => !isDirectory).map(({ name }) => name);
+    return names.filter((name) => isValidId(name) && !/^\.|~$/.test(name)).sort(compareStrings);
+  } catch (error) {
+    throw new RosterError(`Roster directory "${directory}": ${messageOf(error)}`);
+  }
+}
 
 function rosterFile({ roster_file, config_dir }: MasterOpts): string {
   const file = roster_file ?? `${config_dir}/roster`;

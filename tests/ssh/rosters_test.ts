@@ -12,6 +12,7 @@ import { EVERY_HOST, hostsOfTarget, readRosters, type RosterSources } from "#lib
 import { readSshConfig } from "#lib/ssh/sshconfig_roster.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "#tests/support/assert.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 function optsWith(overrides: Record<string, unknown> = {}): MasterOpts {
@@ -162,3 +163,42 @@ Deno.test("a roster that cannot be read is warned about, and the others count", 
     assertThrows(() => ids("nobody", "nodegroup"), TargetError, "There is no group nobody");
   });
 });
+
+Deno.test("dir: a file for each host, whose name is the id; one that cannot be rendered is warned about", () =>
+  withTemporaryDirectory(async (root) => {
+    const warnings: string[] = [];
+    const sources = (overrides: Record<string, unknown>): RosterSources => ({
+      opts: { ...optsWith({ roster: "dir", ...overrides }), config_dir: root },
+      accepted: () => [],
+      data: new DataCache(root, { log: NONE }),
+      mine: new Mine(root, { maxBytes: 1024, log: NONE }),
+      render: (path) => Promise.resolve(loadYaml(Deno.readTextFileSync(path), path)),
+      home: root,
+      own: { has: () => false, targets: () => Promise.reject(new Error("there is none")) },
+      warn: (text) => warnings.push(text),
+    });
+    await assertRejects(() => readRosters(sources({}), EVERY_HOST), RosterError, `Roster directory "${root}/roster.d"`);
+    Deno.mkdirSync(`${root}/roster.d/sub`, { recursive: true });
+    const files = {
+      web1: "user: op",
+      web2: "host: 10.0.0.2",
+      broken: "{",
+      list: "[a]",
+      ".web3.swp": "",
+      "web4~": "a: 1",
+    };
+    for (const [name, text] of Object.entries(files)) Deno.writeTextFileSync(`${root}/roster.d/${name}`, text);
+    const [plain] = await readRosters(sources({}), EVERY_HOST);
+    assertEquals(
+      plain.entries,
+      new Map([["web1", map({ host: "web1", user: "op" })], ["web2", map({ host: "10.0.0.2" })]]),
+    );
+    assertEquals(warnings.map((line) => /"(.*?)"/.exec(line)?.[1]), [
+      `${root}/roster.d/broken`,
+      `${root}/roster.d/list`,
+    ]);
+    const [domain] = await readRosters(sources({ roster_domain: "example.org" }), EVERY_HOST);
+    assertEquals(domain.entries.get("web1"), map({ host: "web1.example.org", user: "op" }));
+    Deno.renameSync(`${root}/roster.d`, `${root}/hosts`);
+    assertEquals((await readRosters(sources({ roster_dir: `${root}/hosts` }), EVERY_HOST))[0].file, `${root}/hosts`);
+  }));

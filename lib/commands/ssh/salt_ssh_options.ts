@@ -34,7 +34,10 @@ export const SALT_SSH_OPTIONS = {
     { metavar: "argname1,argname2,..." },
   ),
   raw_shell: flag(["-r", "--raw", "--raw-shell"], "Run a command line of the hosts' shell instead of a function."),
-  roster: textFlag(["--roster"], "The rosters, separated by commas: flat, sshconfig, ansible, cache. Default: flat."),
+  roster: textFlag(
+    ["--roster"],
+    "The rosters, separated by commas: flat, dir, sshconfig, ansible, cache. Default: flat.",
+  ),
   roster_file: textFlag(["--roster-file"], "The file of the roster. Default: roster beside the configuration."),
   refresh_cache: flag(
     ["--refresh", "--refresh-cache"],
