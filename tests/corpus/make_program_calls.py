@@ -10,7 +10,7 @@ in test mode; the files of tests/corpus/state_program_calls are such.
 A file is a map: `salt` (the version), `module` (the file of Salt's module), `grains`, `opts`, `programs` (those that
 are in PATH), `outputs`, `once` (whether repeated calls count once), `places` and `cases`. A case has `fun`, `args`,
 `kwargs`, and may have `outputs`, `opts` and `files` of its own. `places` are directories of the host: in each case they
-contain only those of its `files` whose names begin with a slash, which are texts, or `{"link": target}`, or null for a
+contain only those of its `files` whose names begin with a slash, which are texts, or `{"link": target}`, `{"block": [major, minor]}` for a device, or null for a
 directory; a file of /proc is bound over the real one. `real` are programs that run, and do not count as calls: Salt
 reads and edits files with them. Such a file runs in a mount namespace of its own: `unshare -m python
 make_program_calls.py …`. The keys of `outputs` are command lines joined with blanks, without the directory of the
@@ -22,6 +22,7 @@ import logging
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -105,6 +106,8 @@ def write_file(name, contents):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if contents is None:
         os.makedirs(path, exist_ok=True)
+    elif isinstance(contents, dict) and "block" in contents:
+        os.mknod(path, stat.S_IFBLK | 0o600, os.makedev(*contents["block"]))
     elif isinstance(contents, dict):
         os.symlink(contents["link"], path)
     else:
@@ -121,6 +124,8 @@ def files_there(places):
         for directory, _, names in os.walk(top):
             for one in names:
                 full = os.path.join(directory, one)
+                if stat.S_ISBLK(os.lstat(full).st_mode):
+                    continue
                 if top == "/etc" and full in ("/etc/passwd", "/etc/group"):
                     continue
                 name = os.path.relpath(full, ROOT) if top == ROOT else full
@@ -274,7 +279,7 @@ def main(path):
         case["calls"] = without(programs.calls, ROOT)
         if "files" in case:
             after = files_there(table.get("places", []))
-            if after != {name: text for name, text in case["files"].items() if text is not None and not name.startswith("/proc/")}:
+            if after != {name: text for name, text in case["files"].items() if text is not None and not (isinstance(text, dict) and "block" in text) and not name.startswith("/proc/")}:
                 case["files_after"] = dict(sorted(after.items()))
         if case.get("error_type") not in (None, "CommandExecutionError", "SaltInvocationError", "CommandNotFoundError", "MinionError"):
             print(f"{os.path.basename(path)}: {name}: {case['error_type']}: {case['error']}", file=sys.stderr)

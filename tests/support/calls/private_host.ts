@@ -20,17 +20,19 @@ function namespaceOf(pid: number): string {
 /** The directories where programs are searched after PATH. */
 const PROGRAM_DIRECTORIES = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/** The path of the `mount` program. */
+/** The path of the `mount` program, and of `mknod` beside it. */
 let mountProgram = "/usr/bin/mount";
+const deviceProgram = () => mountProgram.replace(/mount$/, "mknod");
 
 /** Hides the host's programs from this process: the usual directories hold only shells, and PATH is empty. */
 export function hidePrograms(): void {
-  const mount = Deno.readFileSync(mountProgram);
+  const [mount, mknod] = [mountProgram, deviceProgram()].map((path) => Deno.readFileSync(path));
   for (const directory of new Set(PROGRAM_DIRECTORIES.filter(isDirectory).map((one) => Deno.realPathSync(one)))) {
     coverPlace(directory);
     Deno.mkdirSync(`${directory}/.kept`);
     mountProgram = `${directory}/.kept/mount`;
     Deno.writeFileSync(mountProgram, mount, { mode: 0o755 });
+    Deno.writeFileSync(deviceProgram(), mknod, { mode: 0o755 });
   }
   for (const shell of ["/bin/sh", "/bin/bash"]) Deno.writeTextFileSync(shell, "", { mode: 0o755 });
   Deno.env.set("PATH", "/nonexistent");
@@ -48,6 +50,15 @@ export function coverPlace(place: string): void {
   mount(["-t", "tmpfs", "none"], place);
   if (place !== "/etc") return;
   for (const [path, text] of Object.entries(ACCOUNTS)) Deno.writeTextFileSync(path, text);
+}
+
+/**
+ * Makes a block device with these numbers.
+ * @throws {Error} If this process may not.
+ */
+export function makeBlockDevice(path: string, numbers: readonly string[]): void {
+  const { success, stderr } = new Deno.Command(deviceProgram(), { args: [path, "b", ...numbers] }).outputSync();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
 }
 
 /** The kernel's files that have a file mounted over them. */

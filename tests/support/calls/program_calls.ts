@@ -16,7 +16,7 @@ import { SearchPath } from "#tests/support/search_path.ts";
 import { callState } from "./state_call.ts";
 import { run, testContext, testOpts } from "./job_context.ts";
 import { parseJson } from "#lib/values/json_read.ts";
-import { ACCOUNTS, bindFile, coverPlace } from "./private_host.ts";
+import { ACCOUNTS, bindFile, coverPlace, makeBlockDevice } from "./private_host.ts";
 
 /** A started program: its arguments and its standard input. */
 interface Call {
@@ -142,6 +142,10 @@ function isProgram(name: string, contents: string): boolean {
   return contents.startsWith("#!") || /\/s?bin\//.test(`/${name}`) || /^\/etc\/(init|rc)\.d\//.test(name);
 }
 
+function isBlockDevice(contents: Value): boolean {
+  return isMap(contents) && contents.has("block");
+}
+
 /**
  * Creates files below `root`, and files of the host, whose names begin with a slash: text, links, and null for a
  * directory.
@@ -155,7 +159,8 @@ function writeFiles(root: string, files: ValueMap): void {
       continue;
     }
     Deno.mkdirSync(contents === null ? path : path.slice(0, path.lastIndexOf("/")), { recursive: true });
-    if (isMap(contents)) Deno.symlinkSync(str(contents.get("link") ?? ""), path);
+    if (isMap(contents) && contents.has("block")) makeBlockDevice(path, listOf(contents.get("block")).map(str));
+    else if (isMap(contents)) Deno.symlinkSync(str(contents.get("link") ?? ""), path);
     else if (contents !== null) {
       Deno.writeTextFileSync(path, str(within(contents, root)), isProgram(name, str(contents)) ? { mode: 0o755 } : {});
     }
@@ -167,6 +172,7 @@ function filesBelow(directory: string, prefix = ""): [string, Value][] {
     const name = prefix + entry.name;
     const path = `${directory}/${name}`;
     if (entry.isDirectory) return filesBelow(directory, `${name}/`);
+    if (!entry.isFile && !entry.isSymlink) return []; // a device
     return [[name, entry.isSymlink ? map({ link: Deno.readLinkSync(path) }) : Deno.readTextFileSync(path)]];
   });
 }
@@ -180,7 +186,8 @@ function filesThere(root: string, places: readonly string[]): ValueMap {
 }
 
 function sorted(files: ValueMap): ValueMap {
-  const isKept = ([name, contents]: [Value, Value]) => contents !== null && !str(name).startsWith("/proc/");
+  const isKept = ([name, contents]: [Value, Value]) =>
+    contents !== null && !isBlockDevice(contents) && !str(name).startsWith("/proc/");
   return new Map([...files].filter(isKept).sort());
 }
 
