@@ -36,6 +36,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   dpkg_lowpkg: () => import("./dpkg_lowpkg.ts"),
   engines: () => import("./engines.ts"),
   environ: () => import("./environ.ts"),
+  ethtool: () => import("./ethtool.ts"),
   event: () => import("./event.ts"),
   extfs: () => import("./extfs.ts"),
   file: () => import("#modules/execution/file/mod.ts"),

@@ -24,6 +24,7 @@ export const STATE_MODULES: ModuleTable = {
   debconf: () => import("./debconf.ts"),
   disk: () => import("./disk.ts"),
   environ: () => import("./environ.ts"),
+  ethtool: () => import("./ethtool.ts"),
   event: () => import("./event.ts"),
   file: () => import("#modules/states/file/mod.ts"),
   firewalld: () => import("./firewalld.ts"),

@@ -26,6 +26,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import types
 import warnings
 
 warnings.simplefilter("ignore")
@@ -39,6 +40,7 @@ import salt.utils.timed_subprocess
 import salt.version
 
 sys.modules["virtualenv"] = None  # so that its program is used
+sys.modules.setdefault("ethtool", types.ModuleType("ethtool"))  # without it Salt's module of this name does not load
 logging.disable(logging.CRITICAL)
 # Only for this process: two of them may run at once.
 ROOT = f"/tmp/salt_program_calls_{os.getpid()}"

@@ -1,0 +1,3 @@
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("execution", "ethtool");
