@@ -33,6 +33,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   dig: () => import("./dig.ts"),
   disk: () => import("./disk.ts"),
   dnsutil: () => import("./dnsutil.ts"),
+  docker: () => import("#modules/execution/docker/mod.ts"),
   dpkg_lowpkg: () => import("./dpkg_lowpkg.ts"),
   engines: () => import("./engines.ts"),
   environ: () => import("./environ.ts"),

@@ -19,6 +19,11 @@ const DEFAULTS: ValueMap = map({
   "test.foo": "unconfigured",
   "hosts.file": "/etc/hosts",
   "aliases.file": "/etc/aliases",
+  "docker.exec_driver": "docker-exec",
+  "docker.compare_container_networks": {
+    static: ["Aliases", "Links", "IPAMConfig"],
+    automatic: ["IPAddress", "Gateway", "GlobalIPv6Address", "IPv6Gateway"],
+  },
 });
 
 /** Schemes that Salt fetches files from. */

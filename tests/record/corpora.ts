@@ -103,6 +103,12 @@ export const CORPORA: readonly Corpus[] = [
     ...written("mysql", { needs: ["mariadbd", "the Python packages mysqlclient and sqlparse beside Salt"] }),
     runs: [{ salt: "3006.28", to: "file" }],
   },
+  {
+    ...written("docker", {
+      needs: ["root", "dockerd", "docker", "docker-registry", "busybox", "the Python package docker beside Salt"],
+    }),
+    runs: [{ salt: "3006.28", to: "file" }],
+  },
   written("network_texts"),
   printed("os_release"),
   written("outputters"),
