@@ -5,6 +5,7 @@
  */
 
 import { InvocationError } from "#lib/errors.ts";
+import { CERTBOT_PARAMETERS } from "#lib/host/x509/certbot_parameters.ts";
 import { directoriesIn } from "#lib/os/directory_names.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -66,36 +67,13 @@ async function isDue(name: string, window: Value, context: JobContext): Promise<
   return daysBefore(await expiry(name, context), days).getTime() <= Date.now();
 }
 
-const CERT = {
-  name: p.str(),
-  aliases: p.any(null),
-  email: p.str(null),
-  webroot: p.any(null),
-  test_cert: p.bool(false),
-  renew: p.any(null),
-  keysize: p.any(null),
-  server: p.str(null),
-  owner: p.any("root"),
-  group: p.any("root"),
-  mode: p.any("0640"),
-  certname: p.str(null),
-  preferred_challenges: p.str(null),
-  tls_sni_01_port: p.any(null),
-  tls_sni_01_address: p.str(null),
-  http_01_port: p.any(null),
-  http_01_address: p.str(null),
-  dns_plugin: p.str(null),
-  dns_plugin_credentials: p.str(null),
-  dns_plugin_propagate_seconds: p.any(10),
-};
-
 /** An option with its value, if there is one. */
 function option(word: string, value: Value): string[] {
   return truthy(value) ? [word, checkedWord(str(value), word.slice(2))] : [];
 }
 
 /** What certbot is told, besides whether it renews. */
-function requestWords(given: Readonly<Record<keyof typeof CERT, Value>>, certname: string): string[] {
+function requestWords(given: Readonly<Record<keyof typeof CERTBOT_PARAMETERS, Value>>, certname: string): string[] {
   const authenticator = truthy(given.webroot)
     ? ["--authenticator", "webroot", ...given.webroot === true ? [] : option("--webroot-path", given.webroot)]
     : given.dns_plugin === "cloudflare"
@@ -130,7 +108,7 @@ export const cert: ModuleFunction<JobContext> = fn({
     `acme.cert dev.example.com "[gitlab.example.com]" test_cert=True renew=14 webroot=/opt/gitlab/public`,
   ),
   permissions: "all",
-  params: CERT,
+  params: CERTBOT_PARAMETERS,
   async run(given, context) {
     const { name, server, test_cert } = given;
     const certname = given.certname ?? name;

@@ -4,8 +4,9 @@
  * @module
  */
 
+import { CERTBOT_PARAMETERS } from "#lib/host/x509/certbot_parameters.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { deepDiff } from "./_deep_diff.ts";
@@ -48,28 +49,7 @@ certname
 
 dns_plugin, dns_plugin_credentials, dns_plugin_propagate_seconds
     For challenges of DNS: cloudflare, the file with its credentials, and how long to wait.`,
-  params: {
-    name: p.str(),
-    aliases: p.any(null),
-    email: p.str(null),
-    webroot: p.any(null),
-    test_cert: p.bool(false),
-    renew: p.any(null),
-    keysize: p.any(null),
-    server: p.str(null),
-    owner: p.any("root"),
-    group: p.any("root"),
-    mode: p.any("0640"),
-    certname: p.str(null),
-    preferred_challenges: p.str(null),
-    tls_sni_01_port: p.any(null),
-    tls_sni_01_address: p.str(null),
-    http_01_port: p.any(null),
-    http_01_address: p.str(null),
-    dns_plugin: p.str(null),
-    dns_plugin_credentials: p.str(null),
-    dns_plugin_propagate_seconds: p.any(10),
-  },
+  params: CERTBOT_PARAMETERS,
   async run(given, context) {
     const certname = given.certname ?? given.name;
     const isThere = truthy(await context.call("acme.has", [certname]));
