@@ -31,6 +31,9 @@ export interface SaltFunctions {
   names?(): Promise<readonly string[]>;
 }
 
+/** The name under which a custom renderer gets the data of an event: `data` is what it renders. */
+export const EVENT_DATA = "event_data";
+
 /** The input of a custom renderer. */
 export interface OwnRenderInput {
   /** A text, or the result of the previous renderer. */
@@ -41,6 +44,8 @@ export interface OwnRenderInput {
   readonly saltenv: string;
   /** The path of the file, if the text comes from one. */
   readonly path?: string;
+  /** What Salt passes to renderers besides. */
+  readonly kwargs?: ValueMap;
 }
 
 /**

@@ -10,7 +10,7 @@ import { messageOf, PluginError, RenderError } from "#lib/errors.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
-import type { OwnRenderer } from "#lib/plugins/renderer.ts";
+import { EVENT_DATA, type OwnRenderer } from "#lib/plugins/renderer.ts";
 import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The renderer `name` of the user, if there is one. */
@@ -20,8 +20,9 @@ export async function ownRenderer(name: string, context: JobContext): Promise<Ow
   if (renderers === undefined) return undefined;
   const fun = await renderers.get(`${name}.render`);
   if (fun === undefined) return undefined;
-  return async ({ data, argline, sls, saltenv, path }) => {
+  return async ({ data, argline, sls, saltenv, path, kwargs: more = new Map() }) => {
     const given = new Map<Value, Value>([
+      ...[...more].map(([key, value]) => [key === "data" ? EVENT_DATA : key, value] as const),
       ["data", data],
       ["saltenv", saltenv],
       ["sls", sls],

@@ -41,11 +41,11 @@ export async function pipeOf(request: RenderRequest, host: RenderHost): Promise<
     const argline = words.join(" ").trim();
     const own = await host.renderer?.(name);
     if (own !== undefined) {
-      const { sls = "", saltenv = "base", path } = request;
+      const { sls = "", saltenv = "base", path, kwargs } = request;
       steps.push({
         name,
         argline,
-        render: async ({ data }) => ({ data: await own({ data, argline, sls, saltenv, path }) }),
+        render: async ({ data }) => ({ data: await own({ data, argline, sls, saltenv, path, kwargs }) }),
       });
       continue;
     }

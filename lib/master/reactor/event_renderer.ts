@@ -12,13 +12,20 @@ import type { RenderedEvent, RenderEvent } from "#lib/reactor/rendering.ts";
 import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { RenderHost } from "#lib/plugins/renderer.ts";
 import { ANY_ARGUMENTS } from "#lib/python_bridge/loader/any_arguments.ts";
+import type { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 
 /** The renderer of one master. */
 export class EventRenderer {
   readonly #parts: ReactorRenderer;
+  readonly #python: PythonLease;
 
-  private constructor(opts: MasterOpts, host: RenderHost, log: Logger) {
+  private constructor(
+    opts: MasterOpts,
+    { host, python }: { readonly host: RenderHost; readonly python: PythonLease },
+    log: Logger,
+  ) {
+    this.#python = python;
     const [runners, wheel] = [loadRunners(opts, log), loadWheel(opts, log)];
     const { names } = masterPlugins(opts, log.warning);
     const functions = {
@@ -39,6 +46,11 @@ export class EventRenderer {
     { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
   ): Promise<EventRenderer> {
     return new EventRenderer(opts, await reactorRenderHost(opts, { log, signal }), log);
+  }
+
+  /** Ends Python. */
+  async close(): Promise<void> {
+    await this.#python.close();
   }
 
   /** What the files of an event say. A file that cannot be rendered gives nothing; the others count. */

@@ -46,6 +46,7 @@ export async function runReactorRendering(): Promise<number> {
     }
     return 0;
   } finally {
+    await renderer?.close();
     ending.abort(new Error("the reactor does not want it any more"));
     close();
   }

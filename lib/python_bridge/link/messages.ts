@@ -76,6 +76,8 @@ export type PythonRequest =
     readonly sls: string;
     readonly saltenv: string;
     readonly pillar: boolean;
+    /** Further names of the file. */
+    readonly names: ValueMap;
   };
 
 /** An exception in Python. */

@@ -9,6 +9,7 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { traced } from "#lib/python_bridge/link/exceptions.ts";
+import { EVENT_DATA } from "#lib/plugins/renderer.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
 import { map, str, truthy, type ValueMap } from "#lib/values/value.ts";
 import type { MinionPython } from "./questions.ts";
@@ -88,6 +89,13 @@ async function renderPython(
     sls: text("sls"),
     saltenv: text("saltenv"),
     pillar,
+    names: furtherNames(given),
   }, context);
   return value;
+}
+
+/** The names of the file besides those of every SLS file: the event of a reactor's file. */
+function furtherNames(given: ValueMap): ValueMap {
+  const names = [["tag", given.get("tag")], ["data", given.get(EVENT_DATA)]] as const;
+  return new Map(names.flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const]));
 }

@@ -21,6 +21,8 @@ def run(job, message):
     for name, value in names.items():
         setattr(module, name, value)
         setattr(module, "saltenv" if name == "__env__" else name.strip("_"), value)
+    for name, value in message.get("names", {}).items():
+        setattr(module, name, value)
     module.pillar = names.get("__pillar__", {})
     sys.modules[module.__name__] = module
     text = message["text"]
