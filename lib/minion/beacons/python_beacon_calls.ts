@@ -5,7 +5,7 @@
 
 import { optsValues } from "#lib/config/opts_map.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { CommandError } from "#lib/errors.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
 import { unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
@@ -14,7 +14,14 @@ import type { PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import { PythonJob, type PythonScope } from "#lib/python_bridge/loader/python_job.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
-import type { Value } from "#lib/values/value.ts";
+import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
+import { isMap, str, type Value } from "#lib/values/value.ts";
+
+/** The function of a beacon that looks. */
+const LOOK = ".beacon";
+/** Maximum time for the functions `close` of all beacons, in milliseconds. */
+const CLOSE_MS = 2_000;
+const BEACON_CALL = { kind: "call", family: "beacons", test: false } as const;
 
 /** What beacons in Python need of the minion. */
 export interface PythonBeaconsParts extends Omit<CallingHost, "opts"> {
@@ -30,9 +37,13 @@ export interface PythonBeaconsParts extends Omit<CallingHost, "opts"> {
 export class PythonBeaconCalls {
   readonly #ending = new AbortController();
   readonly #job: PythonJob<PythonScope>;
+  readonly #log: Logger;
+  /** The arguments of the last look of each beacon, by its module and its name in the configuration. */
+  readonly #looked = new Map<string, { readonly module: string; readonly args: readonly Value[] }>();
 
   constructor(plugins: PythonPlugins, parts: PythonBeaconsParts) {
     const { log, opts } = parts;
+    this.#log = log;
     const host: CallingHost = { ...parts, opts: () => optsValues(opts).set("__role", "minion") };
     const scope = { signal: this.#ending.signal };
     this.#job = new PythonJob<PythonScope>({
@@ -53,14 +64,12 @@ export class PythonBeaconCalls {
    */
   async call(fun: string, call: Uint8Array): Promise<Value> {
     const given = mapOrEmpty(unpackValue(call));
-    const request = {
-      kind: "call",
-      family: "beacons",
-      fun: fun.slice(OWN_BEACONS_PREFIX.length),
-      args: listOrEmpty(given.get("args")),
-      kwargs: mapOrEmpty(given.get("kwargs")),
-      test: false,
-    } as const;
+    const name = fun.slice(OWN_BEACONS_PREFIX.length), args = listOrEmpty(given.get("args"));
+    if (name.endsWith(LOOK)) {
+      const module = name.slice(0, -LOOK.length);
+      this.#looked.set(`${module} ${nameIn(args)}`, { module, args });
+    }
+    const request = { ...BEACON_CALL, fun: name, args, kwargs: mapOrEmpty(given.get("kwargs")) };
     try {
       return (await this.#job.request(request, { signal: this.#ending.signal })).value;
     } catch (error) {
@@ -70,9 +79,35 @@ export class PythonBeaconCalls {
     }
   }
 
-  /** Ends the process. */
+  /** Closes the beacons that have looked, and ends the process. */
   async end(): Promise<void> {
+    if (this.#looked.size > 0) {
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(late.resolve, CLOSE_MS);
+      await Promise.race([this.#closeAll(), late.promise]);
+      clearTimeout(timer);
+    }
     this.#ending.abort(new Error("its beacons are loaded again, or the minion ends"));
     await this.#job.end();
   }
+
+  async #closeAll(): Promise<void> {
+    const scope = { signal: this.#ending.signal };
+    for (const { module, args } of this.#looked.values()) {
+      try {
+        await this.#job.request({ ...BEACON_CALL, fun: `${module}.close`, args, kwargs: new Map() }, scope);
+      } catch (error) {
+        // Most beacons have nothing to close.
+        if (error instanceof MissingPlugin) continue;
+        this.#log.warning(`The beacon ${module} was not closed: ${messageOf(error)}`);
+      }
+    }
+  }
+}
+
+/** The name in the configuration of the beacon that is called. */
+function nameIn(args: readonly Value[]): string {
+  const config = listOrEmpty(args[0] ?? null);
+  const named = config.find((one) => isMap(one) && one.has("_beacon_name"));
+  return isMap(named) ? str(named.get("_beacon_name") ?? "") : "";
 }

@@ -5,7 +5,7 @@
 
 import { isMap, map, str, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
-import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { eventually, WITHIN_MS } from "#tests/support/eventually.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
 
 const BEACON = `
@@ -25,6 +25,12 @@ def beacon(config):
     __context__["told"] = True
     SEEN.append(1)
     return [{"name": joined["_beacon_name"], "kernel": __grains__["kernel"], "module": __name__, "tag": "found"}]
+def close(config):
+    joined = {}
+    for one in config:
+        joined.update(one)
+    with open(joined["path"] + ".closed", "a") as file:
+        file.write("%s %d\\n" % (joined["_beacon_name"], len(SEEN)))
 `;
 
 fleetTest(
@@ -61,6 +67,10 @@ fleetTest(
     found.delete("_stamp");
     assertEquals(found, map({ name: "tells", kernel: "Linux", module: "salt.loaded.ext.beacons.tells", id: "web1" }));
     await next("salt/beacon/web1/tells/again");
+    assertEquals(await call("saltutil.refresh_beacons"), true);
+    const closed = () => Deno.readTextFileSync(`${path}.closed`).split("\n").sort();
+    await eventually(() => closed().length === 3, { what: "the ends of both beacons" });
+    assertEquals(closed(), ["", "second 1", "tells 1"]);
     await call("beacons.add", "broken", "[{path: x}]");
     assertStringIncludes(str((await next("salt/beacon/web1/broken/")).get("error") ?? null), "unmatched ')'");
   },
