@@ -4,6 +4,7 @@
  * @module
  */
 
+import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { enginePath } from "#lib/host/docker/engine.ts";
 import { exists, isDirectory, isFile } from "#lib/os/file_kind.ts";
@@ -87,7 +88,7 @@ async function fetchFile(context: JobContext, name: string, given: string, dest:
     if (!Deno.lstatSync(copy).isFile) throw new CommandError(`${given} in container '${name}' is no regular file`);
     Deno.copyFileSync(copy, dest);
   } finally {
-    Deno.removeSync(directory, { recursive: true });
+    removeAny(directory);
   }
 }
 
