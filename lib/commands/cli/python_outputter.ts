@@ -1,5 +1,5 @@
 /**
- * Outputters in Python, for `--out=NAME`: each value is formatted by a process of Python.
+ * Outputters in Python, for `--out=NAME`: one process of Python formats the values of a command.
  * Source: Salt 3008.3 `salt/output/__init__.py`.
  * @module
  */
@@ -28,10 +28,18 @@ export async function pythonOutputter(name: string, opts: object): Promise<OwnOu
   if (!names.output?.includes(name)) return undefined;
   const program = pythonProgram(opts.python);
   const helper = await writeHelper(opts.cachedir);
+  let kept: OutputterProcess | undefined;
   return (data, color) => {
     const values = new Map([...optsValues(opts)].filter(([, value]) => !isMap(value)));
     const given = map({ name, data, files: files.output ?? {}, opts: values.set("color", color) });
-    return runOutputter([program, `${helper}/outputter.py`], encode(given, "disk"));
+    kept ??= new OutputterProcess(program, `${helper}/outputter.py`);
+    try {
+      return kept.format(encode(given, "disk"));
+    } catch (error) {
+      // One that has ended is started again for the next value.
+      if (kept.hasEnded) kept = undefined;
+      throw error instanceof CommandError ? error : new CommandError(messageOf(error), { cause: error });
+    }
   };
 }
 
@@ -42,24 +50,54 @@ function hasDirectories(opts: object): opts is MasterOpts | MinionOpts {
 /** Maximum length of the reason of a failure, in UTF-16 units. */
 const MAX_REASON = 500;
 
+/** The first byte of an answer: what is shown, or why the outputter failed; else the process has ended. */
+const SHOWN = 0, FAILED = 1;
+
+/** Runs the program $0 with the script $1, says when it has ended, and removes the directory $4. */
+const SCRIPT = `trap exit INT TERM; trap 'rm -rf "$4"' EXIT
+"$0" -E -s -X utf8 "$1" "$4/question" <"$2" >"$3"; printf '\\002\\000\\000\\000\\000' 1<>"$3"`;
+
 /**
- * Runs the program.
- * @returns Its text.
- * @throws {CommandError} If it fails.
+ * The process that formats values. A command prints without waiting for promises, and a process can be asked so only
+ * through named pipes. They are open for both directions here, so that opening them waits for nobody. The values are
+ * in a file, so that writing a question does not either.
  */
-function runOutputter([program, script]: readonly [string, string], given: Uint8Array): string {
-  const path = Deno.makeTempFileSync({ prefix: "outputter_" });
-  try {
-    Deno.writeFileSync(path, given);
-    // Standard input is a file: a process that is run synchronously cannot be written to.
-    const words = ["-c", 'exec "$0" -E -s -X utf8 "$1" <"$2"', program, script, path];
-    const { success, stdout, stderr } = new Deno.Command("/bin/sh", { args: words, stdin: "null" }).outputSync();
-    if (success) return new TextDecoder().decode(stdout);
-    const said = new TextDecoder().decode(stderr).trim().split("\n").at(-1) ?? "";
-    throw new CommandError(said.slice(0, MAX_REASON));
-  } catch (error) {
-    throw error instanceof CommandError ? error : new CommandError(messageOf(error), { cause: error });
-  } finally {
-    Deno.removeSync(path);
+class OutputterProcess {
+  readonly #directory = Deno.makeTempDirSync({ prefix: "outputter_" });
+  readonly #questions: Deno.FsFile;
+  readonly #answers: Deno.FsFile;
+  hasEnded = false;
+
+  constructor(program: string, script: string) {
+    const paths = ["questions", "answers"].map((name) => `${this.#directory}/${name}`);
+    const made = new Deno.Command("mkfifo", { args: ["-m", "600", ...paths], stdin: "null" }).outputSync();
+    if (!made.success) throw new CommandError("the pipes to Python cannot be made");
+    [this.#questions, this.#answers] = paths.map((path) => Deno.openSync(path, { read: true, write: true }));
+    const args = ["-c", SCRIPT, program, script, ...paths, this.#directory];
+    const child = new Deno.Command("/bin/sh", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
+    child.unref();
+  }
+
+  /**
+   * The text of a value.
+   * @throws {CommandError} If the outputter fails, or the process has ended.
+   */
+  format(given: Uint8Array): string {
+    Deno.writeFileSync(`${this.#directory}/question`, given);
+    this.#questions.writeSync(new Uint8Array(1));
+    const [kind, ...length] = this.#read(5);
+    const text = new TextDecoder().decode(this.#read(new DataView(new Uint8Array(length).buffer).getUint32(0)));
+    if (kind === SHOWN) return text;
+    if (kind === FAILED) throw new CommandError(text.slice(0, MAX_REASON));
+    this.hasEnded = true;
+    this.#questions.close();
+    this.#answers.close();
+    throw new CommandError("Python has ended");
+  }
+
+  #read(size: number): Uint8Array {
+    const bytes = new Uint8Array(size);
+    for (let at = 0; at < size;) at += this.#answers.readSync(bytes.subarray(at)) ?? 0;
+    return bytes;
   }
 }
