@@ -105,7 +105,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       "services",
       "storage",
     ],
-    ["debian_packages", "docker", "vault"],
+    ["aws", "debian_packages", "docker", "vault"],
   ],
   "lib/jinja": [["syntax"], ["core"], ["filters"], ["salt"]],
   "lib/files": [["backends"], ["git"], ["server"], ["client"]],

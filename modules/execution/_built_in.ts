@@ -96,6 +96,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
   rsync: () => import("./rsync.ts"),
   rvm: () => import("./rvm.ts"),
+  s3: () => import("./s3.ts"),
   saltutil: () => import("#modules/execution/saltutil/mod.ts"),
   schedule: () => import("#modules/execution/schedule/mod.ts"),
   sdb: () => import("./sdb.ts"),

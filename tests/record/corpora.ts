@@ -103,6 +103,7 @@ export const CORPORA: readonly Corpus[] = [
     ...written("mysql", { needs: ["mariadbd", "the Python packages mysqlclient and sqlparse beside Salt"] }),
     runs: [{ salt: "3006.28", to: "file" }],
   },
+  { ...written("s3"), runs: [{ salt: "3006.28", to: "file" }] },
   {
     ...written("docker", {
       needs: ["root", "dockerd", "docker", "docker-registry", "busybox", "the Python package docker beside Salt"],

@@ -1,0 +1,71 @@
+/**
+ * Keys for Amazon's services: those that are configured, or those of the role of an instance of EC2.
+ * Source: docs.aws.amazon.com, "Use IMDS to access instance metadata", "Retrieve security credentials"; AWS SDKs,
+ * "IMDS credential provider".
+ * @module
+ */
+
+import { CommandError } from "#lib/errors.ts";
+import { HttpError, httpRequest } from "#lib/host/network/http_request.ts";
+import { quoteUrlPart } from "#lib/text/url_parts.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { str } from "#lib/values/value.ts";
+
+/** A key, and of a role a token too. */
+export interface AwsCredentials {
+  readonly keyId: string;
+  readonly key: string;
+  readonly token?: string;
+}
+
+/** The word that stands for the key of the instance's role. */
+const INSTANCE_ROLE = "use-instance-role-credentials";
+
+/** Milliseconds for an answer: where there is no such service, nothing answers. */
+const WAIT_MS = 5000;
+
+/** The address of the service that an instance asks about itself. */
+function metadataService(): string {
+  return (Deno.env.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") || "http://169.254.169.254").replace(/\/+$/, "");
+}
+
+async function ask(method: string, path: string, headers: ReadonlyMap<string, string>, signal: AbortSignal) {
+  const url = `${metadataService()}/latest/${path}`;
+  try {
+    const { status, body } = await httpRequest({ url, method, headers, verify: true, timeoutMs: WAIT_MS, signal });
+    if (status !== 200) throw new CommandError(`The service of instance metadata answers ${status} to ${path}`);
+    return new TextDecoder().decode(body);
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    const text = `No key is configured, and the service of instance metadata does not answer: ${error.message}`;
+    throw new CommandError(text, { cause: error });
+  }
+}
+
+/** Asks about the instance. */
+async function metadata(path: string, signal: AbortSignal): Promise<string> {
+  const wanted = new Map([["X-aws-ec2-metadata-token-ttl-seconds", "300"]]);
+  const token = await ask("PUT", "api/token", wanted, signal);
+  return await ask("GET", `meta-data/${path}`, new Map([["X-aws-ec2-metadata-token", token]]), signal);
+}
+
+/** The configured key; without one that of the instance's role. */
+export async function awsCredentials(keyId: string, key: string, signal: AbortSignal): Promise<AwsCredentials> {
+  const isConfigured = keyId !== "" && key !== "" && keyId !== INSTANCE_ROLE && key !== INSTANCE_ROLE;
+  if (isConfigured) return { keyId, key };
+  const role = (await metadata("iam/security-credentials/", signal)).trim();
+  const given = mapOrEmpty(parseJson(await metadata(`iam/security-credentials/${quoteUrlPart(role)}`, signal)));
+  const [id, secret, token] = ["AccessKeyId", "SecretAccessKey", "Token"].map((name) => str(given.get(name) ?? ""));
+  return { keyId: id, key: secret, token };
+}
+
+/** The region of the instance; `undefined`: it is none, or does not say. */
+export async function instanceRegion(signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return (await metadata("placement/region", signal)).trim() || undefined;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return undefined;
+  }
+}
