@@ -13,6 +13,12 @@ import type { Browser, Page } from "puppeteer-core";
 /** The users: one who may do everything, one who may do nothing, one who may only ping. */
 const USERS = { alice: [".*", "@runner", "@wheel", "@jobs"], mute: [], ping: ["test.ping", "@runner"] };
 
+/** Where the pictures of docs/console.md are written: `CONSOLE_PICTURES=docs/pictures`. */
+const PICTURES = Deno.env.get("CONSOLE_PICTURES");
+
+/** The pages of which the documentation has a picture, each with the number of its view. */
+const PICTURED: Readonly<Record<string, number>> = { fleet: 0, run: 0, job: 1, states: 0, schedules: 0, jobs: 3 };
+
 /** Where pictures of the pages are kept, if one wants to look at them. */
 export const SHOTS = Deno.env.get("CONSOLE_SHOTS");
 
@@ -130,10 +136,20 @@ export async function checkViews(page: Page, name: string): Promise<void> {
     await setView(page, view);
     const where = `${name} ${view.scheme} ${view.width}`;
     if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${where.replaceAll(" ", "_")}.png` });
+    if (PICTURES !== undefined && view === VIEWS[PICTURED[name]]) {
+      await takePicture(page, `${PICTURES}/console_${name}.png`);
+    }
     problems.push(...(await axeProblems(page)).map((line) => `${where}: ${line}`));
     const width = await page.evaluate("document.documentElement.scrollWidth");
     if (Number(width) > view.width) problems.push(`${where}: it is ${width} px wide`);
   }
   await setView(page, VIEWS[0]);
   assertEquals(problems, []);
+}
+
+/** A picture for the documentation: of the upper part of the page, small. */
+async function takePicture(page: Page, path: string): Promise<void> {
+  const { width = 0, height = 0 } = page.viewport() ?? {};
+  const scale = width > 1_000 ? 0.6 : 1;
+  await page.screenshot({ path, clip: { x: 0, y: 0, width, height: Math.min(height, 720), scale } });
 }

@@ -134,7 +134,7 @@ function Top() {
 function Live() {
   const { isLive, rate } = stream.value;
   return html`<div class=${`live ${isLive ? "" : "lost"}`} role="status"><i></i><span>${
-    isLive ? `Live, ${count(rate)} events/s` : "Not connected"
+    isLive ? `Live, ${count(rate)} ${rate === 1 ? "event" : "events"}/s` : "Not connected"
   }</span></div>`;
 }
 

@@ -15,11 +15,11 @@ const TABS = /** @type {const} */ ([["grains", "Grains"], ["pillar", "Pillar"], 
 export default function MinionPage() {
   const { rest: [id = ""], query } = route.value, tab = query.get("tab") ?? "grains";
   const minion = minions.value.find((one) => one.id === id);
-  const [finger, setFinger] = useState("");
+  const [finger, setFinger] = useState(/** @type {string | undefined} */ (undefined));
   useEffect(() => {
-    listKeys(id).then((keys) => setFinger(keys.find((key) => key.id === id)?.finger ?? ""), () => {});
+    listKeys(id).then((keys) => setFinger(keys.find((key) => key.id === id)?.finger ?? ""), () => setFinger(""));
   }, [id]);
-  const own = jobs.value.filter(({ jid, target }) => jid === minion?.jid || target.split(",").includes(id)).slice(0, 20);
+  const own = jobs.value.filter(({ jid, target, question }) => !question && (jid === minion?.jid || target.split(",").includes(id))).slice(0, 20);
   const target = { tgt: id, kind: "list" };
   return html`<div class="head"><div><h1 class="row tight">${minion !== undefined && html`<${MarkIcon} mark=${minion.mark} word=${FLEET_WORDS[minion.mark]} />`}${id}</h1><p>${
     minion === undefined ? "There is no accepted minion of this name." : html`${FLEET_WORDS[minion.mark]}, ${minion.os || "system unknown"}, Salt ${minion.version || "unknown"}${minion.address !== "" && html`, <span class="mono">${minion.address}</span>`}`
@@ -28,9 +28,9 @@ export default function MinionPage() {
   <div class="grid two"><div class="card clip"><div class="pad row under"><div class="keyl flat" role="group" aria-label="What is shown">${
     TABS.map(([name, word]) => html`<button type="button" class="chip" key=${name} aria-pressed=${String(tab === name)} onClick=${() => setQuery({ tab: name })}>${word}</button>`)
   }</div></div><${Tab} key=${tab} id=${id} tab=${tab} isConnected=${minion?.connected === true} /></div>
-  <div class="grid"><div class="card pad"><h2 class="small">Key</h2><p class="fp">${(finger.replaceAll(":", "").match(/.{1,8}/g) ?? ["unknown"]).join(" ")}</p></div>
+  <div class="grid"><div class="card pad"><h2 class="small">Key</h2><p class="fp">${finger === undefined ? "loading" : (finger.replaceAll(":", "").match(/.{1,8}/g) ?? ["unknown"]).join(" ")}</p></div>
   <div class="card pad"><h2 class="small">Jobs</h2><div class="grid dense gap t1">${
-    own.length === 0 ? html`<span class="dim">None of the newest jobs names this minion.</span>` : own.map(({ jid, fun, arg, failed }) => html`<div class="row" key=${jid}><${Icon} name=${failed > 0 ? "i-bad" : "i-ok"} mark=${failed > 0 ? "bad" : "ok"} /><a class="mono wrap" href=${`#/job/${jid}?id=${encodeURIComponent(id)}`}>${fun} ${arg}</a><span class="dim grow"><${Ago} ms=${jidTime(jid)} /></span></div>`)
+    own.length === 0 ? html`<span class="dim">None of the newest jobs names this minion.</span>` : own.map(({ jid, fun, arg, failed }) => html`<div class="row nowrap" key=${jid}><${Icon} name=${failed > 0 ? "i-bad" : "i-ok"} mark=${failed > 0 ? "bad" : "ok"} /><a class="mono wrap shrink" href=${`#/job/${jid}?id=${encodeURIComponent(id)}`}>${fun} ${arg}</a><span class="dim"><${Ago} ms=${jidTime(jid)} /></span></div>`)
   }</div></div></div></div>`;
 }
 

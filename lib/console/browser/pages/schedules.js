@@ -191,7 +191,7 @@ async function setUp(ids, hours) {
   let done = 0;
   for (const [tgt, kwarg] of parts) {
     if (tgt.length === 0) continue;
-    const answers = await callMinions({ tgt, tgt_type: "list", fun: "schedule.add", arg: [DRIFT], kwarg: { ...kwarg, hours, return_job: true } });
+    const answers = await callMinions({ tgt, tgt_type: "list", fun: "schedule.add", arg: [DRIFT], kwarg: { ...kwarg, hours, return_job: true, run_on_start: false } });
     const ready = tgt.filter((id) => answers[id]?.result === true);
     done += ready.length;
     if (ready.length > 0 && ids.length <= AT_ONCE) {
