@@ -8,10 +8,13 @@
 import type { BusEvent } from "#lib/bus/event.ts";
 import { CHAIN, REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { jobNew, jobSign } from "#lib/protocol/tags.ts";
+import { encode } from "#lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Events that wait for the next turn; more of them are dropped. */
 const MAX_EVENTS = 20_000;
+/** Bytes of events that wait, while a top is slow; more of them are dropped. */
+const MAX_BYTES = 64 << 20;
 /** Fields of a return that a top needs of each minion. */
 const RETURN_FIELDS = ["return", "retcode", "success", "fun_args", "interrupted", "error_details", REFUSED_JOB, CHAIN];
 
@@ -25,6 +28,7 @@ export class Forwarded {
   /** Jobs whose load goes with their next returns. */
   readonly #unread = new Set<string>();
   #events: ValueMap[] = [];
+  #bytes = 0;
   #returns = new Map<string, ValueMap>();
   #dropped = 0;
 
@@ -47,7 +51,9 @@ export class Forwarded {
     const sign = jobSign(tag);
     if (sign?.kind === "ret") return this.#addReturn(sign.jid, sign.id, data);
     if (data.has("retcode")) return;
-    if (this.#events.length >= MAX_EVENTS) return void this.#dropped++;
+    const bytes = encode(data, "wire").length;
+    if (this.#events.length >= MAX_EVENTS || this.#bytes + bytes > MAX_BYTES) return void this.#dropped++;
+    this.#bytes += bytes;
     this.#events.push(map({ tag, data }));
     // Masters of Salt 3006 and 3007 read from this event alone which minions a job is for.
     const jid = data.get("jid");
@@ -91,6 +97,7 @@ export class Forwarded {
   takeEvents(): { readonly events: Value[]; readonly dropped: number } {
     const taken = { events: this.#events, dropped: this.#dropped };
     this.#events = [];
+    this.#bytes = 0;
     this.#dropped = 0;
     return taken;
   }
