@@ -99,6 +99,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   s3: () => import("./s3.ts"),
   saltutil: () => import("#modules/execution/saltutil/mod.ts"),
   schedule: () => import("#modules/execution/schedule/mod.ts"),
+  scp: () => import("./scp.ts"),
   sdb: () => import("./sdb.ts"),
   selinux: () => import("./selinux.ts"),
   slsutil: () => import("./slsutil.ts"),
