@@ -51,3 +51,23 @@ Deno.test("an edit that says too little changes nothing", () => {
   assertThrows(() => edited("ensure", { after: "main", before: "end" }), CommandError, "more than one line between");
   assertThrows(() => edited("insert", { content: null }), CommandError, "Content can only be empty");
 });
+
+Deno.test("a line is deleted without contents, and put to a place that is named alone", () => {
+  assertEquals(edited("delete", { content: null, match: "other" }), TEXT.replace("[other]\n", ""));
+  assertEquals(edited("insert", { location: "start" }), `new\n${TEXT}`);
+  // As in Salt: behind the empty line that follows the last end.
+  assertEquals(edited("insert", { location: "end" }), `${TEXT}\nnew`);
+});
+
+Deno.test("a line gets the end that its neighbours have, and a text without lines has no place", () => {
+  const text = editLine("a\r\nb\r\nc\r\n", { content: "new", indent: false, mode: "insert", after: "b" });
+  assertEquals(text, ["a\r\n", "b\r\n", "new\r\n", "c\r\n"]);
+  const mixed = editLine("a\r\nb\nc\nd\n", { content: "new", indent: false, mode: "insert", after: "c" });
+  assertEquals(mixed, ["a\r\n", "b\n", "c\n", "new\n", "d\n"]);
+  const nowhere = () => editLine("", { content: "new", mode: "insert", after: "a" });
+  assertThrows(nowhere, CommandError, 'either "location" or');
+});
+
+Deno.test("an expression that is none is refused with its text", () => {
+  assertThrows(() => edited("insert", { after: "(other" }), CommandError, ": '(other'");
+});

@@ -7,25 +7,26 @@ import { CommandError } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
 import { fileHost } from "#modules/execution/_file_host.ts";
 import { map } from "#lib/values/value.ts";
-import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { withReplaced } from "#tests/support/replaced.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** A host whose programs change a context in memory, and what they were asked. */
-function selinuxHost(path: string) {
+function selinuxHost(path: string, { test = false, fails = false } = {}) {
   let context = "system_u:object_r:etc_t:s0";
   const asked: string[] = [], policy: unknown[] = [];
   const host: FileHost = {
     ...fileHost(testContext()),
-    test: false,
+    test,
     run(words) {
       asked.push(words.join(" "));
-      if (words[0] === "chcon") {
+      if (words[0] === "chcon" && !fails) {
         const at = words.indexOf("-t");
         if (at > 0) context = context.replace("etc_t", words[at + 1]);
       }
-      return Promise.resolve({ retcode: 0, stdout: words[0] === "stat" ? context : "", stderr: "" });
+      const retcode = fails && words[0] === "chcon" ? 1 : 0;
+      return Promise.resolve({ retcode, stdout: words[0] === "stat" ? context : "", stderr: "" });
     },
     addFileContext: (of, wanted) => Promise.resolve(void policy.push([of, wanted])),
   };
@@ -51,6 +52,29 @@ Deno.test({
       assertEquals(changed.changes.get("selinux"), map({ Old: "Type: etc_t", New: "Type: shadow_t" }));
       assertEquals(policy, [[path, { type: "shadow_t" }]]);
       assertEquals(asked.filter((line) => line.startsWith("chcon")), [`chcon -t shadow_t ${path}`]);
+    }),
+});
+
+Deno.test({
+  name: "a SELinux context is only told in test mode, and a failure changes nothing",
+  ignore: which("chcon") === undefined,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      const path = `${root}/file`;
+      Deno.writeTextFileSync(path, "");
+      const dry = selinuxHost(path, { test: true });
+      const told = await dry.check({ setype: "shadow_t" });
+      assertEquals([told.result, told.changes.get("selinux")], [
+        null,
+        map({ Old: "Type: etc_t", New: "Type: shadow_t" }),
+      ]);
+      assertEquals([dry.policy, dry.asked.some((line) => line.startsWith("chcon"))], [[], false]);
+      const failed = await selinuxHost(path, { fails: true }).check({ setype: "shadow_t" });
+      assertEquals([failed.result, failed.changes.size], [false, 0]);
+      assertStringIncludes([failed.comment].flat().join(), "Failed to set selinux attributes");
+      const none = selinuxHost(path);
+      await none.check({});
+      assertEquals(none.asked.filter((line) => line.startsWith("stat")), []);
     }),
 });
 
