@@ -42,8 +42,11 @@ Deno.test({
   ignore: ignored !== undefined,
   fn: () =>
     withDevice(async (device) => {
-      const call = (fun: string, args: Value[], kwargs: Record<string, unknown> = {}) =>
-        resultOrError(testContext(), `partition.${fun}`, args, kwargs);
+      const call = async (fun: string, args: Value[], kwargs: Record<string, unknown> = {}): Promise<Value> => {
+        const answer = await resultOrError(testContext(), `partition.${fun}`, args, kwargs);
+        // What parted's shell says on a host without udev.
+        return Array.isArray(answer) ? answer.filter((line) => !/udevadm: not found$/.test(String(line))) : answer;
+      };
       assertEquals(await call("exists", [device]), true);
       assertEquals(await call("mklabel", [device, "msdos"]), []);
       assertEquals(await call("mkpart", [device, "primary"], { fs_type: "ext2", start: "1MiB", end: "20MiB" }), []);
