@@ -27,9 +27,14 @@ export interface OpenCluster extends AsyncDisposable {
 /**
  * Opens the cluster that the options name; nothing is connected yet.
  * @param warn Logs what goes wrong besides.
+ * @param waitMs How long it waits for a database that is away, in milliseconds.
  * @throws {PreflightError} If the options make no cluster, or this master has never joined it.
  */
-export function openClusterDatabase(opts: MasterOpts, warn: (text: string) => void): OpenCluster {
+export function openClusterDatabase(
+  opts: MasterOpts,
+  warn: (text: string) => void,
+  waitMs = COMMAND_WAIT_MS,
+): OpenCluster {
   const cluster = clusterOpts(opts);
   const remembered = readCluster(cluster.cachedir);
   if (remembered === undefined || remembered.id !== cluster.id) {
@@ -37,7 +42,7 @@ export function openClusterDatabase(opts: MasterOpts, warn: (text: string) => vo
   }
   const database = new PostgresCluster({
     ...cluster,
-    waitMs: COMMAND_WAIT_MS,
+    waitMs,
     identity: remembered,
     log: warningLogger(warn),
   });

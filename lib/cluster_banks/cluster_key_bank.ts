@@ -61,6 +61,11 @@ export class ClusterKeyBank implements KeyBank {
   }
 
   /** As {@linkcode KeyBank} says. */
+  refresh(): Promise<void> {
+    return whileThere("no key can be changed", () => this.#options.mirror.look());
+  }
+
+  /** As {@linkcode KeyBank} says. */
   change(steps: readonly KeyStep[]): Promise<boolean[]> {
     const wrong = steps.find(({ id }) => !isValidId(id));
     if (wrong !== undefined) return Promise.reject(invalidId(wrong.id));

@@ -21,10 +21,11 @@ interface LateKeyBankParts {
 /** The bank of the master with these options; in a cluster it waits until all live masters follow. */
 export function lateKeyBank(opts: MasterOpts, { store, by, warn }: LateKeyBankParts): KeyBank {
   if (!opts.cluster_id) return fileKeyBank(store);
+  let opened: Promise<KeyBank> | undefined;
+  const bank = () =>
+    opened ??= import("./command_key_bank.ts").then(({ commandKeyBank }) => commandKeyBank(opts, { by, warn }));
   return {
-    async change(steps) {
-      const { changeByCommand } = await import("./command_key_bank.ts");
-      return await changeByCommand(opts, steps, { by, warn });
-    },
+    refresh: async () => await (await bank()).refresh(),
+    change: async (steps) => await (await bank()).change(steps),
   };
 }

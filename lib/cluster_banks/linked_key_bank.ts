@@ -9,6 +9,8 @@ import type { KeyBank } from "#lib/keys/key_bank.ts";
 /** The bank behind a link; it does not wait for the other masters. */
 export function linkedKeyBank(link: ClusterLink): KeyBank {
   return {
+    // The thread that answers follows the others all the time.
+    refresh: () => Promise.resolve(),
     async change(steps) {
       const done = await link.ask("changeKeys", steps);
       return steps.map((_, i) => Array.isArray(done) && done[i] === true);

@@ -43,12 +43,14 @@ export interface SharedStateParts {
   readonly db: ClusterDatabase;
   readonly keys: RootKeys;
   readonly log: Logger;
+  /** Whether this master maintains the database now. */
+  maintains(): boolean;
 }
 
 /** Time between two looks at what has changed here, in milliseconds: a look costs two system calls. */
 const GIVE_MS = 100;
-/** How long a row says that something is gone, in seconds. */
-const GONE_SECONDS = 7 * 86_400;
+/** How long a row says that something is gone, in seconds; time between two looks for such rows, in milliseconds. */
+const GONE_SECONDS = 7 * 86_400, CLEAN_MS = 3_600_000;
 
 /** See the module. */
 export class SharedState {
@@ -64,6 +66,8 @@ export class SharedState {
   #said = "";
   #isLoaded = false;
   #noted = 0;
+  /** When rows are looked for that nobody needs. */
+  #cleansMs = 0;
   #closed = false;
 
   constructor(opts: SharedStateOpts, parts: SharedStateParts) {
@@ -117,6 +121,10 @@ export class SharedState {
   async #followData(): Promise<void> {
     if (!this.#exchange.hasTaken) await this.#exchange.giveAll();
     await this.#exchange.take();
+    if (performance.now() < this.#cleansMs || !this.#parts.maintains()) return;
+    const { db } = this.#parts;
+    await db.write((client) => removeOldBankRows(client, db.schema, GONE_SECONDS));
+    this.#cleansMs = performance.now() + CLEAN_MS;
   }
 
   #schedule(): void {
@@ -137,12 +145,6 @@ export class SharedState {
       if (text !== this.#said) this.#parts.log.error(`Data of minions do not reach the other masters: ${text}`);
       this.#said = text;
     }
-  }
-
-  /** Removes what nobody needs; for the one who maintains the database. */
-  async maintain(): Promise<void> {
-    const { db } = this.#parts;
-    await db.write((client) => removeOldBankRows(client, db.schema, GONE_SECONDS));
   }
 
   /** Ends when what is running has ended. The database is closed before, or after it. */

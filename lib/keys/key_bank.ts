@@ -36,6 +36,11 @@ export type KeyStep =
 /** Makes changes of keys. */
 export interface KeyBank {
   /**
+   * Brings the files up to date before something is decided by them.
+   * @throws As {@linkcode change}.
+   */
+  refresh(): Promise<void>;
+  /**
    * Makes the changes, in their order. When it resolves, they hold wherever minions sign in.
    * @returns For each whether there was something to do.
    * @throws What the keys are kept by throws, if nothing can be changed now.
@@ -46,7 +51,10 @@ export interface KeyBank {
 
 /** The bank of a master that stands alone: its files are the keys. */
 export function fileKeyBank(store: KeyStore): KeyBank {
-  return { change: (steps) => Promise.try(() => steps.map((step) => changeFile(store, step))) };
+  return {
+    refresh: () => Promise.resolve(),
+    change: (steps) => Promise.try(() => steps.map((step) => changeFile(store, step))),
+  };
 }
 
 function changeFile(store: KeyStore, step: KeyStep): boolean {

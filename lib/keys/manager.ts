@@ -51,6 +51,11 @@ export class KeyManager {
     this.#bank = options.bank ?? fileKeyBank(store);
   }
 
+  /** As {@linkcode KeyBank} says. */
+  async refresh(): Promise<void> {
+    await this.#bank.refresh();
+  }
+
   /** All ids of each of `states`, sorted without regard to case; a state without keys has an empty list. */
   list(states: readonly KeyState[] = KEY_STATES): KeyMatches {
     return new Map(states.map((state) => [state, sortIgnoringCase(this.#store.list(state))]));

@@ -146,3 +146,18 @@ sharingTest("a database that was set back is taken from its beginning", async ({
   a.data.setGrains("web1", grains("Ubuntu"));
   await has(b, "web1", "Ubuntu");
 });
+
+sharingTest(
+  "rows that have said long enough that something is gone are removed by the master that maintains the database",
+  async ({ server, a, b }) => {
+    await a.start();
+    await server.sql(`insert into salt.bank values ('grains', 'web8', null, now() - interval '8 days', 9, 1000),
+    ('grains', 'web9', null, now() - interval '6 days', 9, 1001)`);
+    const isThere = (name: string) =>
+      server.sql(`select 1 / count(*) from salt.bank where minion = '${name}'`).then(() => true, () => false);
+    b.maintains = true;
+    await b.start();
+    await eventually(async () => !await isThere("web8"), { what: "the end of the old row" });
+    assertEquals(await isThere("web9"), true);
+  },
+);

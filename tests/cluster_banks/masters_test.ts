@@ -3,6 +3,10 @@
  * @module
  */
 
+import { askWheel } from "#lib/client/wheel_request.ts";
+import { lateKeyBank } from "#lib/cluster_banks/late_key_bank.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { RefusedError } from "#lib/errors.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
@@ -73,5 +77,45 @@ clusterTest(
     await server.restart();
     await eventually(async () => (await b.saltKey("-y", "-d", "web1")).code === 0, { what: "the end of the key" });
     assertEquals([a.keys.state("web1"), b.keys.state("web1")], [undefined, undefined]);
+  },
+);
+
+const AUTH = { external_auth: { sharedsecret: { fred: ["test.*", "@wheel"] } }, sharedsecret: "a shared secret" };
+
+clusterTest("a token of one master is good at the other, and one that is removed there is good nowhere", {
+  master: AUTH,
+}, async (
+  { masters: [a, b] },
+) => {
+  const credentials = ["username=fred", "eauth=sharedsecret", "password=a shared secret"];
+  const made = await runner(a, "auth.mk_token", ...credentials);
+  const token = isMap(made) ? made.get("token") ?? null : null;
+  const ask = async (fleet: Fleet): Promise<Value> => {
+    const { data } = await askWheel(fleet.masterOpts, { fun: "key.list", args: ["acc"] }, map({ token }));
+    return data.get("success") ?? null;
+  };
+  await eventually(() => ask(b), { what: "an answer to the token of the other master" });
+  assertEquals(await runner(b, "auth.del_token", String(token)), true);
+  await eventually(() => ask(a).then(() => false, (error) => error instanceof RefusedError), { what: "the refusal" });
+});
+
+clusterTest(
+  "a key that a command accepts or deletes is at all masters when it ends, also for a wheel function of a running master",
+  {
+    autoAccept: false,
+  },
+  async ({ masters: [a, b] }) => {
+    const pem = (await PrivateKey.generate(2048)).publicKey.pem;
+    await a.stopMaster();
+    const bank = lateKeyBank(b.masterOpts, { store: b.keys, by: "test", warn: () => {} });
+    await bank.change(["web1", "web2", "web3"].map((id) => ({ id, put: "pending", pem })));
+    // The command brings the keys of this host up to date, which nobody else does now.
+    assertEquals((await a.saltKey("-y", "-A")).code, 0);
+    assertEquals([a, b].map((each) => each.keys.list("accepted").length), [3, 3]);
+    await a.startMaster();
+    await a.saltRun("salt.wheel", "key.delete", "web1");
+    assertEquals([a, b].map((each) => each.keys.state("web1")), [undefined, undefined]);
+    const rejected = await b.saltKey("-y", "-r", "web2", "--include-accepted");
+    assertEquals([a, b].map((each) => each.keys.state("web2")), ["rejected", "rejected"], rejected.out + rejected.err);
   },
 );

@@ -34,6 +34,8 @@ export class SharingMaster implements AsyncDisposable {
   readonly mine: Mine;
   readonly tokens: Tokens;
   readonly logged: string[] = [];
+  /** Whether it has the lease. */
+  maintains = false;
   readonly #log = recordingLogger(this.logged);
   readonly #server: PostgresServer;
   readonly #root: Uint8Array;
@@ -89,6 +91,7 @@ export class SharingMaster implements AsyncDisposable {
       db,
       keys: this.keys,
       log: this.#log,
+      maintains: () => this.maintains,
     });
     state.start();
     this.#running = { db, state };

@@ -19,6 +19,8 @@ import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The operations; each may be refused by the master. */
 export interface KeyOperations {
+  /** Brings what is known of keys up to date, before something is decided by it. */
+  refresh(): Promise<void>;
   /** All ids of each of `states`; a state without keys has an empty list. */
   list(states: readonly KeyState[]): Promise<KeyMatches>;
   /** The ids that match; states without a match are left out. */
@@ -55,6 +57,7 @@ export interface FileKeyOptions {
 export function fileKeys(manager: KeyManager, options: FileKeyOptions): KeyOperations {
   const ofEach = (globs: string, textOf: (pem: string) => string) => describeKeys(manager, globs, textOf);
   return {
+    refresh: () => manager.refresh(),
     list: (states) => Promise.resolve(manager.list(states)),
     match: (globs) => Promise.resolve(manager.match(globs)),
     print: (globs) => Promise.resolve(ofEach(globs, (pem) => pem)),
@@ -89,6 +92,8 @@ export type AskWheel = (fun: string, args: readonly Value[], kwargs?: ValueMap) 
 /** Operations by the wheel functions of a running master, if the user's rules allow them. */
 export function wheelKeys(ask: AskWheel): KeyOperations {
   return {
+    // Each answer is the master's of that moment.
+    refresh: () => Promise.resolve(),
     async list(states) {
       const all = byState(await ask("key.list_all", []));
       return new Map(states.map((state) => [state, all.get(state) ?? []]));

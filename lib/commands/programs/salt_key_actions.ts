@@ -111,6 +111,7 @@ export class KeyCli {
    * `-a`, `-r`, `-d` and their `-all` forms. `all`: no matching key is not a failure, because the operator named none.
    */
   async act(act: KeyAct, globs: string, all: boolean): Promise<number> {
+    await this.#keys.refresh();
     const matches = this.#concerned(act, await this.#keys.match(globs));
     if (matches.size === 0) {
       this.#io.write(`The key glob '${sanitizeLine(globs)}' does not match any ${this.#statesSearched(act)} keys.\n`);
