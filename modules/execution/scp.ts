@@ -4,6 +4,8 @@
  * @module
  */
 
+import { removeAny } from "#lib/host/filesystem/trees.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -104,7 +106,7 @@ async function copy(
   const password = textOrNull(own.get("password")) ?? "";
   const directory = await Deno.makeTempDir({ prefix: "scp_" });
   try {
-    await Deno.writeTextFile(`${directory}/askpass`, ASK_PASS, { mode: 0o700 });
+    writeWithUmask(`${directory}/askpass`, ASK_PASS, 0o700);
     const env = {
       SSH_ASKPASS: `${directory}/askpass`,
       SSH_ASKPASS_REQUIRE: "force",
@@ -122,7 +124,7 @@ async function copy(
     );
     if (retcode !== 0) throw new CommandError(stdout || stderr || `scp ended with return code ${retcode}`);
   } finally {
-    await Deno.remove(directory, { recursive: true });
+    removeAny(directory);
   }
   return null;
 }
