@@ -36,7 +36,7 @@ import type { JobStore } from "#lib/jobs/store.ts";
 import { jobMinions } from "#lib/jobs/listing.ts";
 import { type JobOutcome, jobOutcomes } from "#lib/jobs/outcomes.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
-import { readPresence } from "#lib/fleet/presence_file.ts";
+import { minionsBeyond, readPresence } from "#lib/fleet/presence_file.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { StoreLog } from "#lib/os/store_files.ts";
 import { JobWatch } from "./watch.ts";
@@ -52,7 +52,7 @@ import { REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { NO_LOG } from "#lib/protocol/no_log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { ERROR_DETAILS, readErrorDetails } from "#lib/protocol/error_details.ts";
-import { outcomeOfReturn } from "#lib/protocol/outcome.ts";
+import { BEYOND, outcomeOfReturn } from "#lib/protocol/outcome.ts";
 import type { ReturnKey } from "#lib/protocol/return_key.ts";
 import { OutputFollower, type OutputListener, type StoredOutputs } from "./output_follower.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
@@ -401,10 +401,16 @@ export class LocalClient {
     const stored = await ifReadable(() => this.#jobs.getReturns(jid));
     const outcomes = await ifReadable(() => jobOutcomes(jid, ids, { ...sources, returns: stored })) ??
       new Map<string, JobOutcome>();
+    // With the database away this alone is known.
+    const beyond = await ifReadable(() => minionsBeyond(this.#opts.cachedir));
     for (const id of [...ids].sort()) {
       const answer = stored?.get(id);
       if (answer !== undefined) yield toReturned(id, map({ ...answer }));
-      else yield { kind: "silent", id, outcome: outcomes.get(id)?.outcome ?? "not received" };
+      else {yield {
+          kind: "silent",
+          id,
+          outcome: outcomes.get(id)?.outcome ?? (beyond?.has(id) ? BEYOND : "not received"),
+        };}
     }
   }
 

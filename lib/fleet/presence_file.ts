@@ -66,6 +66,14 @@ export function readOwnPresence(cachedir: string): Presence {
   return { present: times(stored, "present"), gone: times(stored, "gone") };
 }
 
+/** The minions of other masters that no job reaches, as the database is away. */
+export function minionsBeyond(cachedir: string): ReadonlySet<string> {
+  const { present, away } = readPeersPresence(cachedir);
+  if (!away) return new Set();
+  const here = readOwnPresence(cachedir).present;
+  return new Set([...present.keys()].filter((id) => !here.has(id)));
+}
+
 /** The minions of this master and, in a cluster, of all others. */
 export function readPresence(cachedir: string): Presence {
   const { present, gone } = readOwnPresence(cachedir);

@@ -10,7 +10,7 @@ import type { JobReturn, JobStore } from "./store.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { decideOutcome, type Outcome, type OutcomeFacts, outcomeOfReturn } from "#lib/protocol/outcome.ts";
-import { readOwnPresence, readPeersPresence, readPresence } from "#lib/fleet/presence_file.ts";
+import { minionsBeyond, readPresence } from "#lib/fleet/presence_file.ts";
 
 /** The outcome of a job on one minion. */
 export interface JobOutcome {
@@ -42,8 +42,7 @@ export async function jobOutcomes(
   const returns = read ?? await jobs.getReturns(jid);
   const acks = await jobs.acks.all(jid);
   const accepted = new Set(new KeyStore(opts.pki_dir).list("accepted"));
-  const presence = readPresence(opts.cachedir), peers = readPeersPresence(opts.cachedir);
-  const here = peers.away ? readOwnPresence(opts.cachedir).present : presence.present;
+  const presence = readPresence(opts.cachedir), beyond = minionsBeyond(opts.cachedir);
   // A Python minion does not report its presence: its address is used, if it is known.
   const connected = connectedAddresses(data, publishPort);
   const seems = (id: string) => connected.size === 0 || connected.has(id) || data.get(id) === undefined;
@@ -57,7 +56,7 @@ export async function jobOutcomes(
       returned: returned && outcomeOfReturn(returned),
       acknowledged: ack?.state,
       present: present || (!gone && seems(id)),
-      beyond: peers.away && peers.present.has(id) && !here.has(id),
+      beyond: beyond.has(id),
     };
     const sinceMs = returned === undefined ? ack?.sinceMs : await jobs.returnedMs(jid, id);
     outcomes.set(id, { outcome: decideOutcome(facts), sinceMs, acknowledges: present || gone });

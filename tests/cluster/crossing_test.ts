@@ -4,22 +4,11 @@
  * @module
  */
 
+import { readPeersPresence } from "#lib/fleet/presence_file.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import type { Fleet } from "#tests/support/fleet/fleet.ts";
 import { answerOf, clusterTest } from "#tests/support/cluster/cluster_site.ts";
-
-/** Each master has the keys of both. */
-function shareKeys(...masters: readonly Fleet[]): void {
-  for (const from of masters) {
-    for (const id of from.keys.list("accepted")) {
-      for (const to of masters.filter((fleet) => fleet !== from)) {
-        Deno.copyFileSync(`${from.masterOpts.pki_dir}/minions/${id}`, `${to.masterOpts.pki_dir}/minions/${id}`);
-      }
-    }
-  }
-}
 
 clusterTest(
   "a job published at either master reaches the minions of both, and each prints all returns",
@@ -27,8 +16,8 @@ clusterTest(
   async ({ masters: [a, b] }) => {
     await a.untilServing(["web1"], () => a.startMinion("web1"));
     await b.untilServing(["web2"], () => b.startMinion("web2", { master: "127.0.0.2" }));
-    shareKeys(a, b);
     for (const fleet of [a, b]) {
+      await eventually(() => fleet.keys.list("accepted").length === 2, { what: "the keys of both" });
       assertEquals(await fleet.saltJson("*", "test.echo", "hello"), map({ web1: "hello", web2: "hello" }));
       await eventually(async () => String(await answerOf(fleet, "manage.present")) === "web1,web2", {
         what: "both are present",
@@ -36,5 +25,28 @@ clusterTest(
     }
     const { out } = await a.salt("web2", "test.ping", "--out=txt");
     assertStringIncludes(out, "web2: True");
+  },
+);
+
+clusterTest(
+  "with the database away a job reaches the minions of its own master, names the others, and reaches them when it is back",
+  { master: { job_ttl: 300 } },
+  async ({ masters: [a, b], server }) => {
+    await a.untilServing(["web1"], () => a.startMinion("web1"));
+    await b.untilServing(["web2"], () => b.startMinion("web2", { master: "127.0.0.2" }));
+    await eventually(() => a.keys.list("accepted").length === 2, { what: "the keys of both" });
+    await eventually(async () => String(await answerOf(a, "manage.present")) === "web1,web2", { what: "presence" });
+    using events = await b.listen("salt/job/");
+    await server.crash();
+    await eventually(() => readPeersPresence(a.masterOpts.cachedir).away, { what: "the database is away" });
+    const { code, out } = await a.salt("*", "test.echo", "away", "-t", "3", "--out=txt");
+    assertStringIncludes(out, "web1: away");
+    assertStringIncludes(out, "web2: Minion did not return. [Connected to another master; the database is away]");
+    assertEquals(code, 1);
+    await server.restart();
+    await eventually(async () => {
+      const event = await events.next(60_000);
+      return event?.tag.endsWith("/ret/web2") && event.data.get("return") === "away";
+    }, { what: "the return of the other's minion" });
   },
 );

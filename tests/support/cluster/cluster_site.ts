@@ -69,7 +69,7 @@ class ClusterSite implements AsyncDisposable {
 }
 
 /** The options of the nth master of a cluster, from 0. */
-function clusterOptions(port: number, n: number): Readonly<Record<string, unknown>> {
+export function clusterOptions(port: number, n: number): Readonly<Record<string, unknown>> {
   return {
     id: `master-${"abcdefgh"[n]}`,
     interface: `127.0.0.${n + 1}`,
