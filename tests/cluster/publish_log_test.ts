@@ -30,6 +30,11 @@ class Pushed {
   readonly jobs: string[] = [];
   last: Delivery | undefined;
 
+  /** Without how they came: a master may be reading for the first time when another adds its first job. */
+  get numbers(): string[] {
+    return this.jobs.map((job) => job.replace(" again", ""));
+  }
+
   constructor({ database, log }: Member, root = ROOT) {
     this.log = new PublishLog({
       database,
@@ -56,7 +61,7 @@ Deno.test({
     await Promise.all(jobs.map((one) => a.log.add(one)));
     assertEquals(await b.log.add(job(100, 0)), "committed");
     await eventually(() => b.jobs.length === 30 && a.jobs.length === 1, { what: "the jobs" });
-    assertEquals([b.jobs, a.jobs], [jobs.map((_, n) => String(n)), ["100"]]);
+    assertEquals([b.numbers.toSorted(), a.numbers], [jobs.map((_, n) => String(n)).sort(), ["100"]]);
     assertEquals(a.last, job(100, 0));
     const { ttlMs = 0, ...rest } = b.last ?? {};
     const { ttlMs: given, ...sent } = jobs[29];
@@ -106,7 +111,7 @@ Deno.test({
     assertEquals(await a.log.add(job(3)), "away");
     await place.server.restart();
     await eventually(() => b.jobs.length === 3, { what: "the jobs of the outage" });
-    assertEquals(b.jobs.toSorted(), ["1", "2", "3"]);
+    assertEquals(b.numbers.toSorted(), ["1", "2", "3"]);
   },
 });
 
@@ -127,7 +132,7 @@ Deno.test({
       select 1, seq + 1, '20240102030405000009', until, sealed from salt.publishes where origin = 1`);
     await a.log.add(job(2));
     await eventually(() => b.jobs.length === 2, { what: "the second job" });
-    assertEquals(b.jobs, ["1", "2"]);
+    assertEquals(b.numbers, ["1", "2"]);
     await eventually(() => reader.lines.filter((line) => line.includes("is not published")).length >= 2, {
       what: "what was refused",
     });
