@@ -118,6 +118,21 @@ export async function readBankRows(
   return rows.map(bankRow);
 }
 
+/** Those of the named rows that another master wrote after the given times, in milliseconds. */
+export async function readNewerBankRows(
+  client: Client,
+  notes: readonly { readonly kind: string; readonly name: string; readonly notedMs: number }[],
+  { origin, schema }: { readonly origin: number; readonly schema: string },
+): Promise<BankRow[]> {
+  const { rows } = await client.query<RawBankRow>(
+    `select b.bank, b.minion, b.body, b.seq from ${schema}.bank b
+     join unnest($1::text[], $2::text[], $3::float8[]) as x(bank, name, noted)
+       on b.bank = x.bank and b.minion = x.name and b.origin <> $4 and b.at > to_timestamp(x.noted / 1000)`,
+    [notes.map(({ kind }) => kind), notes.map(({ name }) => name), notes.map(({ notedMs }) => notedMs), origin],
+  );
+  return rows.map(bankRow);
+}
+
 interface RawBankRow {
   readonly bank: string;
   readonly minion: string;

@@ -11,7 +11,14 @@ import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import type { ChangeNote, ChangeNotes } from "#lib/os/change_notes.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, toNumber } from "#lib/values/value.ts";
-import { bankOrigins, type BankRow, type BankWrite, readBankRows, saveBankRows } from "./bank_rows.ts";
+import {
+  bankOrigins,
+  type BankRow,
+  type BankWrite,
+  readBankRows,
+  readNewerBankRows,
+  saveBankRows,
+} from "./bank_rows.ts";
 import type { ClusterDatabase } from "#lib/cluster/cluster_database.ts";
 import type { SharedBanks } from "./shared_banks.ts";
 
@@ -30,6 +37,7 @@ const MAX_ROWS = 500, MAX_BYTES = 8 << 20;
 /** The exchange of one master. */
 export class DataExchange {
   readonly #options: DataExchangeOptions;
+  #hasSettled = false;
 
   constructor(options: DataExchangeOptions) {
     this.#options = options;
@@ -42,6 +50,8 @@ export class DataExchange {
    */
   async give(): Promise<void> {
     const { notes, banks } = this.#options;
+    if (!this.#hasSettled) await this.#settle();
+    this.#hasSettled = true;
     for (let left = notes.take(); left.length > 0; left = notes.take()) {
       for (let i = 0; i < left.length;) {
         const some: ChangeNote[] = [], writes: BankWrite[] = [];
@@ -54,6 +64,22 @@ export class DataExchange {
         await this.#save(writes, { keepsOthers: false });
         notes.done(some);
       }
+    }
+  }
+
+  /**
+   * What was noted before this process began may be in the database already, and another master may have changed it
+   * since: that is taken, and not overwritten.
+   */
+  async #settle(): Promise<void> {
+    const { db, notes, banks } = this.#options, { origin, schema } = db;
+    const left = notes.take().filter(({ kind }) => kind !== "tokens");
+    for (let i = 0; i < left.length; i += MAX_ROWS) {
+      const some = left.slice(i, i + MAX_ROWS).map((note) => ({ ...note, notedMs: notes.notedMs(note) }));
+      const rows = await db.read((client) => readNewerBankRows(client, some, { origin, schema }));
+      for (const row of rows) banks.write(row);
+      const isOver = (note: ChangeNote) => rows.some(({ bank, name }) => bank === note.kind && name === note.name);
+      if (rows.length > 0) notes.done(some.filter(isOver));
     }
   }
 

@@ -43,7 +43,7 @@ export class ChangeNotes {
     const directory = `${this.#fresh}/${kind}`, path = `${directory}/${name}`;
     for (;;) {
       try {
-        Deno.openSync(path, { write: true, create: true, mode: 0o600 }).close();
+        Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 }).close();
         return;
       } catch (error) {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -69,6 +69,11 @@ export class ChangeNotes {
       throw error;
     }
     return notesBelow(this.#taken);
+  }
+
+  /** When what was taken was noted last, in milliseconds. */
+  notedMs({ kind, name }: ChangeNote): number {
+    return statOrUndefined(`${this.#taken}/${kind}/${name}`)?.mtime?.getTime() ?? 0;
   }
 
   /** What was taken has been dealt with. */

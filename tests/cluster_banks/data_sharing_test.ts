@@ -3,6 +3,7 @@
  * @module
  */
 
+import { changeNotes } from "#lib/config/master_paths.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
@@ -60,6 +61,10 @@ sharingTest(
     // No master runs: a process of its own changes something.
     b.data.setGrains("web2", grains("Arch"));
     a.data.setGrains("web1", grains("Ubuntu"));
+    // What the ended master had noted before is older, and does not come back.
+    await eventually(() => changeNotes(a.opts)?.has("grains", "web1") === false, {
+      what: "the change in the database",
+    });
     await b.start();
     await has(b, "web1", "Ubuntu");
     await has(a, "web2", "Arch");
