@@ -19,7 +19,10 @@ import type { Ran } from "#tests/support/processes.ts";
 const missing = serverProgram("postgres") === undefined;
 const named = (what: string) => missing ? `${what} (skipped: there is no postgres)` : what;
 
-/** Two masters, and minions that connect to the first of a list that answers. */
+/** A minion is connected to the first of its list that answers; without it, to all of them. */
+const FAILOVER = { master_type: "failover", master_alive_interval: 1 };
+
+/** Two masters, and minions. */
 class Masters implements AsyncDisposable {
   readonly server: PostgresServer;
   readonly all: readonly ProcessFleet[];
@@ -40,14 +43,18 @@ class Masters implements AsyncDisposable {
   }
 
   /** Starts minions that have the masters `of`, with keys that all masters have accepted, until both know of them. */
-  async startMinions(ids: readonly string[], of: readonly ProcessFleet[]): Promise<void> {
+  async startMinions(
+    ids: readonly string[],
+    of: readonly ProcessFleet[],
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
     const list = of.map(({ masterOpts: { interface: address, ret_port } }) => `${address}:${ret_port}`);
     for (const id of ids) {
       for (const { root } of this.all) {
         const pair = await loadOrCreateKeyPair(`${of[0].root}/${id}/etc/salt/pki/minion`, "minion", 2048);
         new KeyStore(`${root}/master/etc/salt/pki/master`).put(id, "accepted", pair.publicKey.pem);
       }
-      await of[0].startMinion(id, { master: list, master_type: "failover", master_alive_interval: 1 });
+      await of[0].startMinion(id, { master: list, ...options });
     }
     for (const fleet of this.all) await fleet.allPresent(ids);
   }
@@ -81,8 +88,8 @@ Deno.test({
   async fn() {
     await using masters = await Masters.start();
     const [a, b] = masters.all, ids = ["m1", "m2", "m3", "m4"];
-    await masters.startMinions(["m1", "m2"], [b, a]);
-    await masters.startMinions(["m3", "m4"], [a, b]);
+    await masters.startMinions(["m1", "m2"], [b, a], FAILOVER);
+    await masters.startMinions(["m3", "m4"], [a, b], {});
     const directory = `${b.root}/ran`;
     Deno.mkdirSync(directory);
     const clients = [await a.client(), await b.client()];

@@ -62,6 +62,8 @@ export interface ConnectionParts {
   onServing(connection: MasterConnection, why: "restarted" | "changed"): void;
   /** Fires an event on the minion's own bus. */
   fireLocal(tag: string, data: ValueMap): Promise<boolean>;
+  /** All connections of the minion. Default: none besides. */
+  siblings?(): readonly MasterConnection[];
   /** Called with an error that ends the connection. */
   fail(error: unknown, connection: MasterConnection): void;
 }
@@ -119,7 +121,7 @@ export class MasterConnection {
       journal: parts.journal,
       send: (load) => this.#deliver(load),
       replace: (load, error) => replacementFor(load, error, { id: opts.id, kept, log }),
-      answers: () => this.#current.link.answers(parts.closing),
+      answers: () => this.#standIn === undefined ? this.#current.link.answers(parts.closing) : Promise.resolve(true),
       ...spoolRules(opts),
       log,
       ...isOneOfSeveral && { of: masterSpool(own), receiver: `the master ${own}` },
@@ -146,6 +148,18 @@ export class MasterConnection {
   /** Whether the minion is signed in, and the connection is not known to be lost. */
   get connected(): boolean {
     return this.#current.link.connected;
+  }
+
+  /** The key of the master's publishes, which the masters of a cluster have in common. */
+  get sharedKey(): string | undefined {
+    return this.#current.link.credentials?.sharedKey;
+  }
+
+  /** While the master is lost: the connection to another one of its cluster, which takes the same returns. */
+  get #standIn(): MasterConnection | undefined {
+    const { sharedKey } = this;
+    if (this.connected || sharedKey === undefined) return undefined;
+    return this.#parts.siblings?.().find((other) => other.connected && other.sharedKey === sharedKey);
   }
 
   /** Whether it receives jobs. */
@@ -336,11 +350,13 @@ export class MasterConnection {
   }
 
   /**
-   * Sends a request.
+   * Sends a request, to another master of the cluster if this one is lost.
    * @throws What `MasterLink.request` throws.
    */
   async request(load: ValueMap): Promise<Value> {
     await this.#gap;
+    const standIn = this.#standIn;
+    if (standIn !== undefined) return await standIn.request(load);
     return await this.#current.link.request(load, this.#parts.closing);
   }
 

@@ -314,13 +314,15 @@ export class Minion {
       take: (load) => this.#jobs?.take(load),
       onServing: (connection, why) => void this.#greet(connection, why),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
+      siblings: () => masters.all,
       fail: (error, connection) => this.#failed(error, connection),
     };
     const isOneOfSeveral = found.length > 1 && !isOneOfMany(opts);
     const lists = isOneOfMany(opts) ? [found] : found.map((entry) => [entry]);
     const used = lists.map(([entry]) => MasterConnection.spoolDirectory(opts, entry, isOneOfSeveral));
     await adoptReturns(spoolDirectory(opts), { used, to: used[0], log });
-    return new Masters(lists.map((list) => new MasterConnection(parts, list, { isOneOfSeveral })));
+    const masters = new Masters(lists.map((list) => new MasterConnection(parts, list, { isOneOfSeveral })));
+    return masters;
   }
 
   /** `master_type: func`: calls an execution function of this minion. */
