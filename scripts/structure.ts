@@ -78,6 +78,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "tests/docs",
     "tests/simulation/replacements",
     "tests/interop/beacons",
+    "tests/interop/cluster",
     "tests/interop/tracing",
     "tests/release",
     "tests/scripts",
