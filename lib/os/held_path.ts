@@ -13,7 +13,6 @@
  */
 
 import { baseName, dirName } from "./paths.ts";
-import { lstatIfExists } from "./atomic_file.ts";
 import { CommandError } from "#lib/errors.ts";
 import { closeEntry, linkText, openEntry, openWithoutLinks } from "#lib/libc/at_calls.ts";
 
@@ -239,23 +238,41 @@ export function holdOpen(directory: HeldDirectory, name: string, file: Deno.FsFi
 /**
  * The path without links that `path` leads to, for who changes it: as {@linkcode holdTarget}, but what is not there is
  * allowed.
+ * @param resolve Finds that path where nothing is held.
  * @throws {CommandError} If another user's link leads to what is not that user's.
  */
 export function followForChange(path: string, resolve: (path: string) => string): string {
-  if (!mayHold()) return resolve(path);
+  return mayHold() ? followHeld(path, 0) : resolve(path);
+}
+
+function followHeld(path: string, links: number): string {
   try {
     using held = holdTarget(path);
     return Deno.readLinkSync(held.path);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
-  const target = resolve(path);
-  // What a link of another user's leads to, and is not there yet, would be made where that user says.
-  const info = lstatIfExists(path);
-  if (info?.isSymlink !== true) return target;
-  using beside = holdDirectory(dirName(path));
-  for (const uid of [info.uid, beside.status().uid]) if (uid !== null && uid !== 0) refuseOthers(target, uid, path);
-  return target;
+  try {
+    return inDirectoryOf(path, (directory, name) => {
+      const beside = Deno.readLinkSync(directory.path).replace(/\/$/, "");
+      // Looked at once: another user may put something else there each time.
+      using entry = directory.find(name);
+      const info = entry?.status();
+      const text = entry === undefined ? undefined : linkText(numberOf(entry.path));
+      if (info === undefined || text === undefined) return `${beside}/${name}`;
+      if (links === MAX_LINKS) throw new CommandError(`${path} has too many levels of symbolic links`);
+      const target = followHeld(text.startsWith("/") ? text : `${beside}/${text}`, links + 1);
+      // What a link of another user's leads to, and is not there yet, would be made where that user says.
+      for (const uid of [info.uid, directory.status().uid]) {
+        if (uid !== null && uid !== 0) refuseOthers(target, uid, path);
+      }
+      return target;
+    });
+  } catch (error) {
+    // There is no such directory.
+    if (error instanceof Deno.errors.NotFound) return path;
+    throw error;
+  }
 }
 
 function refuseOthers(target: string, uid: number, path: string): void {

@@ -56,6 +56,18 @@ Deno.test({
         );
       }
       assertThrows(() => holdDirectory(`${home}/directory`), CommandError, "not followed as root");
+      // What is not there is not looked for by its name again: by then the user may have put a link there.
+      const again = () => {
+        throw new Error("the name was resolved again");
+      };
+      const real = Deno.realPathSync(home);
+      assertEquals(followForChange(`${home}/missing`, again), `${real}/missing`);
+      assertEquals(followForChange(`${home}/own`, again), `${real}/own`);
+      assertEquals(followForChange(`${home}/nowhere/missing`, again), `${home}/nowhere/missing`);
+      Deno.symlinkSync("later", `${home}/own-dangling`);
+      assertEquals(followForChange(`${home}/own-dangling`, again), `${real}/later`);
+      Deno.symlinkSync("round", `${home}/round`);
+      assertThrows(() => followForChange(`${home}/round`, again), Error);
       using good = holdTarget(`${home}/good`);
       assertEquals(good.status().ino, Deno.statSync(`${home}/own`).ino);
       // Links of root's in root's directories are followed.
