@@ -55,7 +55,7 @@ function optionList(options: Value): string[] {
 
 export const list_exports: ModuleFunction<JobContext> = fn({
   doc: describe("Return the exported paths with the hosts that may use them, and their options.", "nfs3.list_exports"),
-  permissions: { read: true },
+  permissions: "all",
   params: EXPORTS,
   run: ({ exports }) => open(exports).exports(),
 });

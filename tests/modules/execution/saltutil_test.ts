@@ -175,9 +175,9 @@ Deno.test("sync_modules copies new and changed files, removes deleted ones and k
 
 Deno.test("a file in Python of a family that is not loaded is copied and named", async () => {
   await withTemporaryDirectory(async (dir) => {
-    const { context } = served(dir, { base: { "_executors/r.py": "1" } });
-    assertEquals(await call("sync_executors", context), ["executors.r"]);
-    assertStringIncludes(context.logged.join("\n"), `and not loaded here, because they are for Python: executors.r`);
+    const { context } = served(dir, { base: { "_thorium/r.py": "1" } });
+    assertEquals(await call("sync_thorium", context), ["thorium.r"]);
+    assertStringIncludes(context.logged.join("\n"), `and not loaded here, because they are for Python: thorium.r`);
   });
 });
 

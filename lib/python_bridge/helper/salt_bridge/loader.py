@@ -20,6 +20,18 @@ from .values import UnsendableError, plain
 
 log = logging.getLogger("salt.loader")
 
+
+class _PluginLoader(importlib.machinery.SourceFileLoader):
+    """Python takes a compiled file for valid if the second and the size of its source are the same.
+
+    A plugin that is synchronized twice within a second may keep both, so the time is told in microseconds.
+    """
+
+    def path_stats(self, path):
+        status = os.stat(path)
+        return {"mtime": status.st_mtime_ns // 1000, "size": status.st_size}
+
+
 #: What the names of a family's modules have after `salt.loaded.ext.`; of other families the family's own name.
 TAGS = {"modules": "module", "renderers": "render", "returners": "returner", "tops": "top", "executors": "executor"}
 
@@ -201,7 +213,7 @@ class Family:
                 sys.path.append(library)
         # Neighbours can be imported as parts of one package: `from .common import name`.
         _parents(full).__path__ = self._directories
-        loader = importlib.machinery.SourceFileLoader(full, path)
+        loader = _PluginLoader(full, path)
         locations = [directory] if is_package else None
         spec = importlib.util.spec_from_file_location(full, path, loader=loader, submodule_search_locations=locations)
         module = importlib.util.module_from_spec(spec)
