@@ -186,16 +186,19 @@ export async function readAudit(
   return { entries: page.map(({ entry }) => entry), next: found.length > limit ? page.at(-1)?.number : undefined };
 }
 
-/** The lines of the log, the last one first, from about those before the number `before` on. */
-async function* linesFromEnd(path: string, before: number): AsyncGenerator<string> {
-  let file: Deno.FsFile;
+async function openIfThere(path: string): Promise<Deno.FsFile | undefined> {
   try {
-    file = await Deno.open(path);
+    return await Deno.open(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return;
+    if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
-  using open = file;
+}
+
+/** The lines of the log, the last one first, from about those before the number `before` on. */
+async function* linesFromEnd(path: string, before: number): AsyncGenerator<string> {
+  using open = await openIfThere(path);
+  if (open === undefined) return;
   const { size } = await open.stat();
   // Numbers grow line by line: the place of one is found by halves.
   let end = Number.isFinite(before) ? await placeBefore(open, { size, before }) : size;
@@ -245,13 +248,8 @@ async function readAt(file: Deno.FsFile, start: number, length: number): Promise
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {
-  let file: Deno.FsFile;
-  try {
-    file = await Deno.open(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return;
-    throw error;
-  }
+  const file = await openIfThere(path);
+  if (file === undefined) return;
   let rest = "";
   for await (const text of file.readable.pipeThrough(new TextDecoderStream())) {
     const parts = (rest + text).split("\n");
