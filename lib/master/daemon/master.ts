@@ -16,7 +16,6 @@ import { removePeersPresence } from "#lib/fleet/presence_file.ts";
 import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
-import { ROTATE_EVENT } from "#lib/protocol/tags.ts";
 import type { BusThreadInit } from "#lib/bus/thread.ts";
 import { busStatePath } from "#lib/bus/state_file.ts";
 import { EventSender } from "#lib/bus/sender.ts";
@@ -33,7 +32,7 @@ import { type FunctionMessage, parseFunctionRequest } from "#lib/master/function
 import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "#lib/pillar/messages.ts";
 import { PillarProcesses } from "#lib/pillar/processes.ts";
 import { inFlightMemory, MAX_IN_FLIGHT } from "./in_flight_request.ts";
-import { jidMemory, makeJid, setJidOrigin } from "#lib/protocol/jid.ts";
+import { jidMemory, setJidOrigin } from "#lib/protocol/jid.ts";
 import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
 import { loadOrCreateKeyPair, loadOrCreateMasterKey } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -50,11 +49,10 @@ import type { JobRows } from "#lib/stores/rows.ts";
 import { jobStoreKind } from "#lib/stores/store_options.ts";
 import { type PortPost, ThreadPorts } from "#lib/runtime/thread_ports.ts";
 import type { StoreInit } from "#lib/stores/store_thread.ts";
-import { Maintenance, type RotationReason, TOO_OLD } from "./maintenance.ts";
-import { announcement } from "#lib/protocol/rekey.ts";
+import { KeyRotation } from "./key_rotation.ts";
+import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
 import { eventLogDirectory, portsPath, publishPullPath } from "#lib/config/master_paths.ts";
-import { encode } from "#lib/values/msgpack.ts";
 import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
@@ -76,12 +74,12 @@ import { ZmqProxy } from "#lib/sockets/proxy.ts";
 import { ZmqContext } from "#lib/sockets/libzmq.ts";
 import { signInMemory } from "#lib/master/requests/sign_in_turns.ts";
 import { MANY_REQUESTERS, PROBES } from "#lib/sockets/settings.ts";
-import { Outbox, type SharedPlace } from "#lib/sockets/endpoint.ts";
+import type { SharedPlace } from "#lib/sockets/endpoint.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { findGroup, findUser, hostUsers } from "#lib/os/users.ts";
 import { StopWord } from "#lib/values/stop_word.ts";
-import { map, truthy, type ValueMap } from "#lib/values/value.ts";
+import { truthy, type ValueMap } from "#lib/values/value.ts";
 import { CpuTimeWatch } from "#lib/runtime/cpu_time_watch.ts";
 
 /**
@@ -118,8 +116,6 @@ const WORKERS = "inproc://workers", EVENTS = "inproc://events";
  */
 const MAX_REPLIES = 128;
 
-/** How long before its use a key is announced, in seconds: when the last one is old, and when a minion was deleted. */
-const LONG_ANNOUNCEMENT_S = 30, SHORT_ANNOUNCEMENT_S = 3;
 /** More events than a master of a cluster ever fires in a millisecond. */
 const EVENTS_PER_MS = 100;
 
@@ -166,11 +162,9 @@ export class Master {
   #fileUpdates: FileUpdates | undefined;
   #schedule: MasterSchedule | undefined;
   #flowReport: FlowReport | undefined;
-  #keyMadeMs = Date.now();
-  #rotating: Promise<void> = Promise.resolve();
+  #rotation: KeyRotation | undefined;
   #serving = false;
   #closing = false;
-  readonly #ending = new AbortController();
 
   private constructor(opts: MasterOpts, log: Logger) {
     this.#opts = opts;
@@ -211,6 +205,7 @@ export class Master {
   async #open(): Promise<void> {
     const opts = this.#opts, startedMs = Date.now();
     await this.#joinCluster();
+    const rotation = this.#rotation = this.#keyRotation();
     const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
       id: opts.id,
       permissive: opts.permissive_pki_access,
@@ -264,7 +259,7 @@ export class Master {
     });
     await this.#startEventReturn({ opts: shared.opts, startedMs });
     if (flow !== undefined) this.#flowReport = new FlowReport(opts, flow, this.#log);
-    this.#startUpkeep(publishPort);
+    this.#startUpkeep(publishPort, rotation);
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
     this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", listeners));
@@ -360,7 +355,7 @@ export class Master {
     this.#clusterThread = await this.#cluster?.start({
       ...init,
       keep: (name, url, options) => this.#keep<ClusterInit>(name, url, options),
-      onKeyTaken: () => void this.#afterRotation(),
+      onKeyTaken: () => void this.#rotation?.tell(),
     });
   }
 
@@ -479,6 +474,17 @@ export class Master {
     await this.#keep<EventReturnInit>("EventReturn", url, { init: () => init }).ready;
   }
 
+  #keyRotation(): KeyRotation {
+    const cluster = this.#cluster;
+    return new KeyRotation({
+      opts: this.#opts,
+      sharedKey: this.#sharedKey,
+      log: this.#log,
+      fire: (tag, data) => this.#fire(tag, data),
+      ...cluster !== undefined && { rotateCluster: (reason) => cluster.rotate(reason) },
+    });
+  }
+
   /** Exports metrics, if they are asked for. */
   async #measure(): Promise<void> {
     if (!truthy(this.#opts.metrics.get("enabled") ?? false)) return;
@@ -488,7 +494,7 @@ export class Master {
   }
 
   /** Starts what works from time to time. */
-  #startUpkeep(publishPort: number): void {
+  #startUpkeep(publishPort: number, rotation: KeyRotation): void {
     const opts = this.#opts;
     const presence = !opts.presence_events ? undefined : new PresenceRounds({
       opts,
@@ -500,12 +506,8 @@ export class Master {
       opts,
       jobs: openJobStore(opts, { log: this.#log.error, rows: this.#mainRows() }),
       log: this.#log,
-      keyMadeMs: () => this.#cluster?.keyMadeMs ?? this.#keyMadeMs,
-      // One after the other: who was deleted during an announcement may have the announced key.
-      rotate: (reason) => {
-        this.#keyMadeMs = Date.now();
-        this.#rotating = this.#rotating.then(() => this.#rotate(reason));
-      },
+      keyMadeMs: () => this.#cluster?.keyMadeMs ?? rotation.madeMs,
+      rotate: (reason) => rotation.rotate(reason),
       restoreAccessKeys: () => this.#restoreAccessKeys(),
       removesJobs: () => this.#cluster?.flags.holds("maintenance") ?? true,
       ...presence !== undefined && { reportPresence: () => presence.round() },
@@ -611,55 +613,6 @@ export class Master {
     }
   }
 
-  async #rotate(reason: RotationReason): Promise<void> {
-    if (this.#cluster !== undefined) {
-      await this.#cluster.rotate(reason).catch((error) =>
-        this.#log.error(`There is no new publish key (${reason}): ${messageOf(error)}`)
-      );
-      return; // the Cluster thread takes the new key as that of any other master
-    }
-    this.#log.info(`Rotating the AES key: ${reason}`);
-    await this.#announce(reason);
-    this.#sharedKey.rotate();
-    this.#log.info("The new AES key is in use");
-    await this.#afterRotation();
-  }
-
-  /** Tells minions that there will be another key, and gives them the time to ask for it one by one. */
-  async #announce(reason: RotationReason): Promise<void> {
-    const { publish_session: lifetimeS, order_masters } = this.#opts;
-    // A syndic of Salt would hand the announcement on as a job.
-    if (order_masters) return;
-    const withinS = reason === TOO_OLD ? Math.min(LONG_ANNOUNCEMENT_S, lifetimeS / 10) : SHORT_ANNOUNCEMENT_S;
-    this.#sharedKey.announce();
-    await this.#publishOwn(announcement(withinS, makeJid()));
-    await sleep(withinS * 1000, this.#ending.signal).catch(() => {}); // the master ends
-  }
-
-  /** Tells that minions need another key. */
-  async #afterRotation(): Promise<void> {
-    this.#keyMadeMs = Date.now();
-    await this.#fire(ROTATE_EVENT, map({ rotate_aes_key: true }));
-    if (!this.#opts.ping_on_rotate) return;
-    // Minions notice the new key when a publish cannot be decrypted: let that be a ping, not the next job.
-    await this.#publishOwn(map({
-      fun: "test.ping",
-      arg: [],
-      tgt: "*",
-      jid: makeJid(),
-      ret: "",
-      tgt_type: "glob",
-      user: this.#opts.user,
-    }));
-  }
-
-  /** Publishes what is no job of a user, and is not stored. */
-  async #publishOwn(load: ValueMap): Promise<void> {
-    using publisher = Outbox.push({ lingerMs: 1_000 });
-    publisher.connect(`ipc://${publishPullPath(this.#opts.sock_dir)}`);
-    await publisher.send([encode(map({ load, minions: [], ttl_ms: 0 }), "disk")], 5_000);
-  }
-
   async #fire(tag: string, data: ValueMap): Promise<void> {
     using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
     await bus.fireOrLog(tag, stamp(data), this.#log);
@@ -685,12 +638,11 @@ export class Master {
   async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     if (this.#closing) return await this.closed;
     this.#closing = true;
-    this.#ending.abort();
     this.#schedule?.close();
     this.#flowReport?.close();
     await this.#meter?.close(LAST_METRICS_MS);
     await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
-    await this.#rotating;
+    await this.#rotation?.close();
     await this.#engines?.close(budget.less(BUS_END_MS));
     // Before the MWorkers: clients wait there for what these processes do.
     const beforeAnswers = () => budget.less(BUS_END_MS + ANSWERS_MS);

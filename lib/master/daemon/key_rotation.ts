@@ -1,0 +1,114 @@
+/**
+ * Replaces the shared key: announces the next one, so that minions ask for it one by one, and then uses it.
+ * Source: docs/protocol.md "The shared key and session keys".
+ * @module
+ */
+
+import { publishPullPath } from "#lib/config/master_paths.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { messageOf } from "#lib/errors.ts";
+import type { SharedKey } from "#lib/keys/shared_key.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { announcement } from "#lib/protocol/rekey.ts";
+import { ROTATE_EVENT } from "#lib/protocol/tags.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { Outbox } from "#lib/sockets/endpoint.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
+import { type RotationReason, TOO_OLD } from "./maintenance.ts";
+
+/** How long before its use a key is announced, in seconds: when the last one is old, and when a minion was deleted. */
+const LONG_ANNOUNCEMENT_S = 30, SHORT_ANNOUNCEMENT_S = 3;
+
+/** What a {@linkcode KeyRotation} works with. */
+export interface KeyRotationParts {
+  readonly opts: Pick<MasterOpts, "order_masters" | "ping_on_rotate" | "publish_session" | "sock_dir" | "user">;
+  readonly sharedKey: SharedKey;
+  readonly log: Logger;
+  /** Fires an event on the master's bus. */
+  fire(tag: string, data: ValueMap): Promise<void>;
+  /** Makes the next key of a cluster, which its masters then take. Default: the master stands alone. */
+  readonly rotateCluster?: (reason: RotationReason) => Promise<void>;
+}
+
+/** The rotations of one master. */
+export class KeyRotation {
+  readonly #parts: KeyRotationParts;
+  readonly #ending = new AbortController();
+  #madeMs = Date.now();
+  #rotating: Promise<void> = Promise.resolve();
+
+  constructor(parts: KeyRotationParts) {
+    this.#parts = parts;
+  }
+
+  /** When the key was made, or its successor was asked for, in milliseconds since the epoch. */
+  get madeMs(): number {
+    return this.#madeMs;
+  }
+
+  /** Replaces the key, after the rotations before: who was deleted during one may have the key that it announced. */
+  rotate(reason: RotationReason): void {
+    this.#madeMs = Date.now();
+    this.#rotating = this.#rotating.then(() => this.#rotate(reason));
+  }
+
+  /** Never rejects. */
+  async #rotate(reason: RotationReason): Promise<void> {
+    const { sharedKey, log, rotateCluster } = this.#parts;
+    if (rotateCluster !== undefined) {
+      // The Cluster thread takes the new key as that of any other master.
+      return await rotateCluster(reason).catch((error) =>
+        log.error(`There is no new publish key (${reason}): ${messageOf(error)}`)
+      );
+    }
+    log.info(`Rotating the AES key: ${reason}`);
+    await this.#announce(reason);
+    sharedKey.rotate();
+    log.info("The new AES key is in use");
+    await this.tell();
+  }
+
+  /** Tells minions that there will be another key, and gives them the time to ask for it one by one. */
+  async #announce(reason: RotationReason): Promise<void> {
+    const { sharedKey, opts: { publish_session: lifetimeS, order_masters } } = this.#parts;
+    // A syndic of Salt would hand the announcement on as a job.
+    if (order_masters) return;
+    const withinS = reason === TOO_OLD ? Math.min(LONG_ANNOUNCEMENT_S, lifetimeS / 10) : SHORT_ANNOUNCEMENT_S;
+    sharedKey.announce();
+    await this.#publish(announcement(withinS, makeJid()));
+    await sleep(withinS * 1000, this.#ending.signal).catch(() => {}); // the master ends
+  }
+
+  /** Tells that there is another key. Never rejects. */
+  async tell(): Promise<void> {
+    const { fire, opts: { ping_on_rotate, user } } = this.#parts;
+    this.#madeMs = Date.now();
+    await fire(ROTATE_EVENT, map({ rotate_aes_key: true }));
+    if (!ping_on_rotate) return;
+    // Minions notice the new key when a publish cannot be decrypted: let that be a ping, not the next job.
+    await this.#publish(map({ fun: "test.ping", arg: [], tgt: "*", jid: makeJid(), ret: "", tgt_type: "glob", user }));
+  }
+
+  /**
+   * Publishes what is no job of a user, and is not stored. Never rejects: whoever does not hear of the new key asks for
+   * it with the next job.
+   */
+  async #publish(load: ValueMap): Promise<void> {
+    const { log, opts: { sock_dir } } = this.#parts;
+    try {
+      using publisher = Outbox.push({ lingerMs: 1_000 });
+      publisher.connect(`ipc://${publishPullPath(sock_dir)}`);
+      await publisher.send([encode(map({ load, minions: [], ttl_ms: 0 }), "disk")], 5_000);
+    } catch (error) {
+      log.error(`Minions are not told of the new AES key: ${messageOf(error)}`);
+    }
+  }
+
+  /** Ends when the running rotation has; none waits any more. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#rotating;
+  }
+}

@@ -1,0 +1,25 @@
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { KeyRotation } from "#lib/master/daemon/key_rotation.ts";
+import { TOO_OLD } from "#lib/master/daemon/maintenance.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+Deno.test("a key that cannot be announced is used, and so is the one after it", () =>
+  withTemporaryDirectory(async (dir) => {
+    const sharedKey = new SharedKey(), { log, lines } = memoryLog();
+    // A socket cannot have so long a path.
+    const sock_dir = `${dir}/${"x".repeat(120)}`;
+    const opts = { order_masters: false, ping_on_rotate: false, publish_session: 1, sock_dir, user: "root" };
+    const rotation = new KeyRotation({ opts, sharedKey, log, fire: () => Promise.resolve() });
+    for (const round of [1, 2]) {
+      const before = sharedKey.text;
+      rotation.rotate(TOO_OLD);
+      await eventually(() => sharedKey.text !== before, { what: "the next key" });
+      const refused = lines.filter((line) => line.includes("Minions are not told of the new AES key"));
+      assertEquals(refused.length, round, lines.join("\n"));
+    }
+    await rotation.close();
+    assert(rotation.madeMs <= Date.now());
+  }));
