@@ -17,6 +17,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
 import { slices } from "#lib/stores/postgres_writes.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { ClusterDatabase } from "./cluster_database.ts";
 import { type EventPositions, readEventPositions, writeEventPositions } from "./event_positions.ts";
@@ -224,10 +225,7 @@ export class EventExchange {
   async #fireForeign({ name, seq, tag, body }: ForeignRow): Promise<boolean> {
     const { fire, log, onForeign } = this.#parts;
     if (this.#ending.signal.aborted) return false;
-    const head = new TextEncoder().encode(`${tag}\n\n`);
-    const frame = new Uint8Array(head.length + body.length);
-    frame.set(head);
-    frame.set(body, head.length);
+    const frame = joinBytes([new TextEncoder().encode(`${tag}\n\n`), body]);
     const marked = withPeerMark(frame, { id: name, seq: Number(seq) });
     if (marked === undefined) log.warning(`The event ${tag} of the master ${name} has no data, and is not fired`);
     else if (!await fire(marked)) {

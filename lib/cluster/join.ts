@@ -15,7 +15,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { connectDatabase, DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
 import { makeSchema } from "#lib/stores/postgres_schema.ts";
-import { inTransaction } from "#lib/stores/transaction.ts";
+import { inTransaction, lockUntilEnd } from "#lib/stores/transaction.ts";
 import { readCluster, type RememberedCluster, type SealedKey, writeCluster } from "./cluster_cache.ts";
 import { type ClusterOpts, clusterOpts } from "./cluster_opts.ts";
 import type { RootKeys } from "./cluster_secrets.ts";
@@ -100,7 +100,7 @@ async function joinBy(
   }
   const { open, publish } = await inTransaction(client, async () => {
     // Of masters that start at once in an empty database one brings its keys.
-    await client.query(`select pg_advisory_xact_lock(hashtext($1))`, [`salt secrets ${schema}`]);
+    await lockUntilEnd(client, `salt secrets ${schema}`);
     const open = await rootOfCluster(client, schema, cluster);
     await sharePair(client, opts, schema, open.keys);
     let publish = await publishKeys(client, schema);

@@ -5,7 +5,7 @@
 
 import type { Client } from "pg";
 import { PreflightError } from "#lib/errors.ts";
-import { inTransaction } from "#lib/stores/transaction.ts";
+import { inTransaction, lockUntilEnd } from "#lib/stores/transaction.ts";
 import { VERSION } from "#lib/version.ts";
 import type { ClusterIdentity } from "./postgres_cluster.ts";
 
@@ -46,7 +46,7 @@ export class NameTakenError extends PreflightError {
  */
 export function register(client: Client, schema: string, applicant: MemberApplicant): Promise<ClusterIdentity> {
   return inTransaction(client, async () => {
-    await client.query(`select pg_advisory_xact_lock(hashtext($1))`, [`salt members ${schema}`]);
+    await lockUntilEnd(client, `salt members ${schema}`);
     const { name, address, leaseMs, last } = applicant;
     const { rows: [found] } = await client.query<{
       readonly origin: number;

@@ -6,7 +6,8 @@
  */
 
 import type { Client } from "pg";
-import { joinBytes } from "#lib/values/join_bytes.ts";
+import { slices } from "#lib/stores/postgres_writes.ts";
+import { lockUntilEnd } from "#lib/stores/transaction.ts";
 
 /** The banks of minions' data that masters share; besides them, `tokens`. */
 export const DATA_BANKS = ["grains", "pillar", "mine"] as const;
@@ -57,14 +58,8 @@ export async function saveBankRows(
   { schema, origin, keepsOthers }: BankWriter,
 ): Promise<number> {
   // Numbers of one master are committed in their order, whichever of its processes writes.
-  await client.query("select pg_advisory_xact_lock(hashtext($1))", [`salt bank ${schema} ${origin}`]);
-  const bodies = writes.flatMap(({ body }) => body ?? []);
-  let at = 0;
-  const offsets = writes.map(({ body }) => {
-    const offset = at + 1;
-    at += body?.length ?? 0;
-    return offset;
-  });
+  await lockUntilEnd(client, `salt bank ${schema} ${origin}`);
+  const { offsets, bytes } = slices(writes.map(({ body }) => body ?? new Uint8Array()));
   // A row that nobody has is not made to say that it is gone. In order, so that two masters cannot wait for each other.
   const { rowCount } = await client.query(
     `insert into ${schema}.bank as b (bank, minion, body, at, origin, seq)
@@ -79,7 +74,7 @@ export async function saveBankRows(
       writes.map(({ name }) => name),
       offsets,
       writes.map(({ body }) => body?.length ?? null),
-      joinBytes(bodies),
+      bytes,
       origin,
     ],
   );

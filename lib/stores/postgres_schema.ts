@@ -7,7 +7,7 @@
 import type { Client } from "pg";
 import { clusterTables } from "./cluster_tables.ts";
 import { DatabaseRefusalError } from "./postgres_connection.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, lockUntilEnd } from "./transaction.ts";
 
 /** The number of the schema in PostgreSQL; 2 has the tables of a cluster. */
 export const POSTGRES_SCHEMA = 2;
@@ -61,7 +61,7 @@ function upgrades(schema: string): readonly string[] {
  */
 export async function makeSchema(client: Client, schema: string, retention: Retention): Promise<void> {
   await inTransaction(client, async () => {
-    await lock(client, schema);
+    await lockUntilEnd(client, schemaLock(schema));
     const { rows } = await client.query(`select 1 from pg_namespace where nspname = $1`, [schema]);
     // Without this question a user who may not create schemas could not use one that is there.
     if (rows.length === 0) await client.query(`create schema ${schema}`);
@@ -95,8 +95,8 @@ export async function schemaNumber(
 }
 
 /** Masters that start at once make the tables one after the other. */
-async function lock(client: Client, schema: string): Promise<void> {
-  await client.query(`select pg_advisory_xact_lock(hashtext($1))`, [`salt schema ${schema}`]);
+function schemaLock(schema: string): string {
+  return `salt schema ${schema}`;
 }
 
 /** Makes the partitions of the next day that are missing. */
@@ -109,7 +109,7 @@ export async function makePartitions(client: Client, schema: string, { keepSecon
     const [from, to] = [ms, ms + step].map((at) => digitsOf(at, digits));
     if (there.has(`jobs_${from}`)) continue;
     await inTransaction(client, async () => {
-      await lock(client, schema);
+      await lockUntilEnd(client, schemaLock(schema));
       for (const table of PARTITIONED) {
         await client.query(
           `create table if not exists ${schema}.${table}_${from} partition of ${schema}.${table} for values from ('${from}') to ('${to}')`,

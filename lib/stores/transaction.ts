@@ -18,3 +18,8 @@ export async function inTransaction<T>(client: Client, run: () => Promise<T>): P
     throw error;
   }
 }
+
+/** Waits until no other connection has the lock of that name, and has it until the transaction ends. */
+export async function lockUntilEnd(client: Client, name: string): Promise<void> {
+  await client.query("select pg_advisory_xact_lock(hashtext($1))", [name]);
+}
