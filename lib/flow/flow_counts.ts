@@ -4,9 +4,8 @@
  * @module
  */
 
-import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { dumpJson } from "#lib/values/json.ts";
-import { map, toValue, type Value } from "#lib/values/value.ts";
+import { readState, writeState } from "#lib/runtime/state_file.ts";
+import { map, type Value } from "#lib/values/value.ts";
 
 /** What is counted of each rule. */
 export const COUNTED = ["passed", "throttled", "late", "dropped"] as const;
@@ -58,11 +57,10 @@ function flowStatusPath(sockDir: string): string {
 
 /** Writes the file. */
 export function writeFlowStatus(sockDir: string, rows: Value): void {
-  writeFileAtomic(flowStatusPath(sockDir), dumpJson(rows), { mode: 0o600 });
+  writeState(flowStatusPath(sockDir), rows);
 }
 
 /** The counts of each rule; empty if there is no file. */
 export function readFlowStatus(sockDir: string): Value {
-  const text = readTextFileIfExists(flowStatusPath(sockDir));
-  return text === undefined || text === "" ? [] : toValue(JSON.parse(text)); // empty after a power failure
+  return readState(flowStatusPath(sockDir));
 }

@@ -5,8 +5,8 @@
 
 import type { MasterOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
-import { writeFlowStatus } from "#lib/flow/flow_counts.ts";
-import { type FlowMemory, openFlow } from "#lib/flow/open_flow.ts";
+import { FlowCounts, writeFlowStatus } from "#lib/flow/flow_counts.ts";
+import type { FlowMemory } from "#lib/flow/open_flow.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 
@@ -20,12 +20,13 @@ export class FlowReport {
 
   /** Writes the first report. */
   constructor(opts: Pick<MasterOpts, "flow" | "sock_dir">, memory: FlowMemory, log: Logger) {
-    const { counts } = openFlow(opts.flow, memory);
+    const rules = Array.isArray(opts.flow) ? opts.flow : [];
+    const counts = new FlowCounts(rules.length, memory.counts);
     const look = () => {
       const { version } = counts;
       if (version === this.#written) return;
       try {
-        writeFlowStatus(opts.sock_dir, counts.rows(Array.isArray(opts.flow) ? opts.flow : []));
+        writeFlowStatus(opts.sock_dir, counts.rows(rules));
         this.#written = version;
       } catch (error) {
         log.error(`What the rules of flow held back cannot be written: ${messageOf(error)}`);
