@@ -14,7 +14,7 @@ import type { PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import { PythonJob, type PythonScope } from "#lib/python_bridge/loader/python_job.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
-import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 
 /** The function of a beacon that looks. */
@@ -81,12 +81,7 @@ export class PythonBeaconCalls {
 
   /** Closes the beacons that have looked, and ends the process. */
   async end(): Promise<void> {
-    if (this.#looked.size > 0) {
-      const late = Promise.withResolvers<void>();
-      const timer = setTimeout(late.resolve, CLOSE_MS);
-      await Promise.race([this.#closeAll(), late.promise]);
-      clearTimeout(timer);
-    }
+    if (this.#looked.size > 0) await new TimeBudget(CLOSE_MS).allows(this.#closeAll());
     this.#ending.abort(new Error("its beacons are loaded again, or the minion ends"));
     await this.#job.end();
   }
