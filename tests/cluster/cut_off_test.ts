@@ -14,7 +14,7 @@ import { postgresOptions } from "#lib/stores/postgres_options.ts";
 import { makeSchema } from "#lib/stores/postgres_schema.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
-import { SilentProxy } from "#tests/support/cluster/silent_proxy.ts";
+import { SilentProxy } from "#tests/support/servers/silent_proxy.ts";
 import { serverProgram, startPostgres } from "#tests/support/database_servers.ts";
 import { eventually } from "#tests/support/eventually.ts";
 
