@@ -19,11 +19,11 @@ export async function echo(fleet: ProcessFleet, text: string): Promise<number> {
   return (out.match(new RegExp(`: "${text}"`, "g")) ?? []).length;
 }
 
-type DiskFault = (disk: Tmpfs, on: boolean) => void;
+type DiskFault = (disk: Tmpfs, on: boolean) => void | Promise<void>;
 
 const DISK_FAULTS: Readonly<Record<string, DiskFault>> = {
   "full": (disk, on) => on ? disk.fill() : disk.drain(),
-  "read-only": (disk, on) => disk.readOnly = on,
+  "read-only": (disk, on) => disk.setReadOnly(on),
 };
 
 /** See {@linkcode Fault}. */
@@ -52,10 +52,10 @@ export const disk: Fault = {
         say(what);
         await echo(fleet, "before");
         const logged = fleet.log(node).length;
-        causeFault(disk, true);
+        await causeFault(disk, true);
         const during = await echo(fleet, "during") + await echo(fleet, "again");
         const named = /\[ERROR/.test(fleet.log(node).slice(logged)) ? 1 : 0;
-        causeFault(disk, false);
+        await causeFault(disk, false);
         const after = await echo(fleet, "after");
         const stored = await eventually(
           () => fleet.jobs.list().some(({ load }) => String(load.get("arg")) === "after"),

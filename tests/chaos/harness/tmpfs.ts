@@ -4,6 +4,7 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 /** The file system. */
 export class Tmpfs implements Disposable {
@@ -52,9 +53,13 @@ export class Tmpfs implements Disposable {
     Deno.removeSync(`${this.path}/filler`);
   }
 
-  /** Makes the file system read-only, or writable again. */
-  set readOnly(on: boolean) {
-    run("mount", "-o", `remount,${on ? "ro" : "rw"}`, this.path);
+  /** Makes the file system read-only, or writable again: once no process has a file open for writing, which Linux refuses. */
+  async setReadOnly(on: boolean): Promise<void> {
+    const remounted = () => {
+      run("mount", "-o", `remount,${on ? "ro" : "rw"}`, this.path);
+      return true;
+    };
+    await eventually(remounted, { what: `remounting ${this.path}`, withinMs: 20_000 });
   }
 
   [Symbol.dispose](): void {
