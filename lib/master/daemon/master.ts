@@ -5,22 +5,15 @@
  * @module
  */
 
-import { eauthUsers } from "#lib/auth/eauth_users.ts";
-import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "#lib/auth/access.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { connectionLimits } from "#lib/config/connection_limits.ts";
-import { minionsAt } from "#lib/fleet/connected_ids.ts";
-import { Unanswered } from "#lib/sockets/connection_memory.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { removePeersPresence } from "#lib/fleet/presence_file.ts";
-import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
 import type { BusThreadInit } from "#lib/bus/thread.ts";
 import { busStatePath } from "#lib/bus/state_file.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { logSocket, masterBus, pythonBus, removeSocketFile } from "#lib/bus/paths.ts";
-import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "#lib/bus/acl_users.ts";
 import { MasterSchedule } from "#lib/master/functions/master_schedule.ts";
 import type { EventReturnInit } from "#lib/master/event_return/event_return_thread.ts";
 import { hasMasterReturners } from "#lib/master/event_return/has_returners.ts";
@@ -44,15 +37,16 @@ import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts"
 import { ENGINE_PROCESS, masterProcess } from "#lib/runtime/self_command.ts";
 import { FileUpdates } from "./file_updates.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
-import { type NewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
-import type { JobRows } from "#lib/stores/rows.ts";
-import { jobStoreKind } from "#lib/stores/store_options.ts";
-import { type PortPost, ThreadPorts } from "#lib/runtime/thread_ports.ts";
-import type { StoreInit } from "#lib/stores/store_thread.ts";
+import type { PortPost } from "#lib/runtime/thread_ports.ts";
+import { AdmittedUsers } from "./admitted_users.ts";
+import { JobDatabase } from "./job_database.ts";
 import { KeyRotation } from "./key_rotation.ts";
+import { RequestPort } from "./request_port.ts";
+import { listening } from "./starting.ts";
 import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
 import { eventLogDirectory, portsPath, publishPullPath } from "#lib/config/master_paths.ts";
+import type { StoreInit } from "#lib/stores/store_thread.ts";
 import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
@@ -67,17 +61,13 @@ import type { ClusterInit } from "#lib/master/cluster/cluster_thread.ts";
 import type { ClusterStart, MasterCluster } from "#lib/master/cluster/master_cluster.ts";
 import { reactorOpts } from "#lib/reactor/reactor_opts.ts";
 import { rateMemory } from "#lib/master/requests/rate_limit.ts";
-import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
-import { ZmqProxy } from "#lib/sockets/proxy.ts";
 import { ZmqContext } from "#lib/sockets/libzmq.ts";
 import { signInMemory } from "#lib/master/requests/sign_in_turns.ts";
-import { MANY_REQUESTERS, PROBES } from "#lib/sockets/settings.ts";
 import type { SharedPlace } from "#lib/sockets/endpoint.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
-import { findGroup, findUser, hostUsers } from "#lib/os/users.ts";
 import { StopWord } from "#lib/values/stop_word.ts";
 import { truthy, type ValueMap } from "#lib/values/value.ts";
 import { CpuTimeWatch } from "#lib/runtime/cpu_time_watch.ts";
@@ -100,61 +90,41 @@ const SIGKILL = 9;
  * In steps, since a machine that is suspended may use up a whole step.
  */
 const LAST_REPLIES_MS = [20, 20, 20, 20];
-/** Time for the network to send them. */
-const LINGER_MS = 250;
-
 /**
- * Addresses between MWorkers, proxy and event bus: in memory, without libzmq's threads in between, and without system
- * calls while both sides are busy.
+ * The address of the event bus for the threads of this process: in memory, without libzmq's threads in between, and
+ * without system calls while both sides are busy.
  */
-const WORKERS = "inproc://workers", EVENTS = "inproc://events";
-
-/**
- * Maximum number of replies that are queued for a client that does not read them; further ones are dropped. A client
- * normally waits for a reply before it sends the next request. A piece of a file is 1 MiB, so a client that requests
- * thousands and reads none must not fill the memory.
- */
-const MAX_REPLIES = 128;
+const EVENTS = "inproc://events";
 
 /** More events than a master of a cluster ever fires in a millisecond. */
 const EVENTS_PER_MS = 100;
 
 /** Time for the last metrics, in milliseconds. */
 const LAST_METRICS_MS = 500;
-/** The name of the thread that has the database of jobs. */
-const STORE = "JobStore";
-
 /** A running master. */
 export class Master {
   readonly #opts: MasterOpts;
   readonly #log: Logger;
   readonly #sharedKey = new SharedKey();
-  #accessKeys: AccessKeys = new Map();
-  #aclUsers: AclUser[] = [];
-  /** Users of this host who may sign in by `external_auth`. */
-  #eauthUsers: AclUser[] = [];
   readonly #threads = new Map<string, SupervisedThread>();
   /** Stopped last, because the others still fire events. */
   #bus: SupervisedThread | undefined;
   #publisher: SupervisedThread | undefined;
   /** Exports what belongs to no thread, if the option `metrics` asks for it. */
   #meter: Meter | undefined;
-  /** Has the database of jobs, and stops after the threads that use it. */
-  #store: SupervisedThread | undefined;
-  #storePorts: ThreadPorts<NewStorePort> | undefined;
+  #database: JobDatabase | undefined;
   /** Its part of a cluster, if it belongs to one. */
   #cluster: MasterCluster | undefined;
   /** Has the database of the cluster, and stops after the threads that use it. */
   #clusterThread: SupervisedThread | undefined;
   #workers: readonly SupervisedThread[] = [];
-  #requests: ZmqProxy | undefined;
+  #requests: RequestPort | undefined;
   /** Runs functions of runners and wheel modules for clients. */
   #functions: FunctionProcesses | undefined;
   /** The processes that minions' pillars are compiled in. */
   #pillars: PillarProcesses | undefined;
   /** The context of the sockets between MWorkers and event bus, which outlives the proxy. */
   readonly #busContext = ZmqContext.create();
-  #limiter: ConnectionLimiter | undefined;
   #memoryLooks: CpuTimeWatch | undefined;
   readonly #closed = Promise.withResolvers<void>();
   #maintenance: Maintenance | undefined;
@@ -215,7 +185,7 @@ export class Master {
       await loadOrCreateKeyPair(opts.pki_dir, opts.master_sign_key_name, opts.keysize);
     }
     await restoreFromJournal(opts, masterKey.pem, this.#log);
-    const { owner, listeners } = this.#admitUsers();
+    const users = new AdmittedUsers(opts, this.#log);
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
     const shared = {
       opts: packOpts("master", opts),
@@ -224,11 +194,11 @@ export class Master {
       masterPem: masterKey.pem,
       ...this.#cluster !== undefined && { cluster: this.#cluster.forThreads },
     };
-    const events = await this.#startBus(listeners);
-    await this.#startStore({ opts: shared.opts, events });
+    const events = await this.#startBus(users.listeners);
+    await this.#startDatabase({ opts: shared.opts, events });
     await this.#startCluster({ opts: shared.opts, events });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
-    const { requests, requestPort } = await this.#startRequests();
+    const requests = await this.#startRequests();
     const flow = flowMemory(opts.flow);
     const services = {
       ...shared,
@@ -240,12 +210,12 @@ export class Master {
       signIns: { turns: signInMemory(), others: rateMemory() },
       events,
       publishPort,
-      accessKeys: this.#accessKeys,
-      owner,
+      accessKeys: users.keys,
+      owner: users.owner,
     };
     await this.#startWorkers({
       ...services,
-      requests: { context: requests.context, address: WORKERS },
+      requests: requests.workers,
       queued: opts.max_queued_requests,
     });
     await this.#startReactor({ ...services, startedMs });
@@ -259,29 +229,11 @@ export class Master {
     });
     await this.#startEventReturn({ opts: shared.opts, startedMs });
     if (flow !== undefined) this.#flowReport = new FlowReport(opts, flow, this.#log);
-    this.#startUpkeep(publishPort, rotation);
-    const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
+    this.#startUpkeep(publishPort, { rotation, users });
+    const ports = JSON.stringify({ publish_port: publishPort, ret_port: requests.port });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
-    this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", listeners));
+    users.openFile(portsPath(opts.sock_dir));
     this.#serving = true;
-  }
-
-  /**
-   * Lets the users of `publisher_acl` and `external_auth` reach the master.
-   * @returns Its own user, and who may read events.
-   */
-  #admitUsers(): { readonly owner: string; readonly listeners: readonly number[] } {
-    const opts = this.#opts;
-    const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
-    const others = aclUsers(opts, hostUsers);
-    this.#aclUsers = findAclUsers(others);
-    const members = (group: string) => findGroup(group)?.members ?? [];
-    this.#eauthUsers = findAclUsers(eauthUsers(opts.external_auth, members));
-    this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
-    this.#admit(() => openKeysToAclUsers(opts, this.#aclUsers));
-    const listeners = [...new Set([...this.#aclUsers, ...this.#eauthUsers].map(({ uid }) => uid))];
-    this.#admit(() => openToAclUsers(opts.sock_dir, "pass", listeners));
-    return { owner, listeners };
   }
 
   /**
@@ -314,25 +266,21 @@ export class Master {
     return events;
   }
 
-  /** Starts the thread that has the database of jobs, if they are in one. */
-  async #startStore(init: Omit<StoreInit, "sockets">): Promise<void> {
-    if (jobStoreKind(this.#opts) === "local_cache") return;
-    const url = new URL("../../stores/store_thread.ts", import.meta.url);
-    const store: SupervisedThread<StoreInit> = this.#store = this.#keep<StoreInit>(STORE, url, {
-      init: () => ({ ...init, ...this.#cluster !== undefined && { outboxCounter: this.#cluster.outboxCounter } }),
-      onSuccessor: () => ports.replaced(),
-    });
-    const ports = this.#storePorts = new ThreadPorts<NewStorePort>(
-      (message, transfer) => store.post(message, transfer),
-      (storePort) => ({ storePort }),
+  /** Starts the database of jobs, if they are in one. */
+  async #startDatabase(init: Omit<StoreInit, "sockets" | "outboxCounter">): Promise<void> {
+    const cluster = this.#cluster;
+    const storeInit = { ...init, ...cluster !== undefined && { outboxCounter: cluster.outboxCounter } };
+    this.#database = await JobDatabase.start(
+      this.#opts,
+      storeInit,
+      (name, url, options) => this.#keep<StoreInit>(name, url, options),
     );
-    await ready(store);
   }
 
   /** Ports to the databases of jobs and of the cluster, for a thread that starts. */
   #ports(name: string): { readonly storePort?: MessagePort; readonly clusterPort?: MessagePort } {
     const post: PortPost<unknown> = (message, transfer) => this.#threads.get(name)?.post(message, transfer);
-    const storePort = this.#storePorts?.openFor(name, post), clusterPort = this.#cluster?.openFor(name, post);
+    const storePort = this.#database?.openFor(name, post), clusterPort = this.#cluster?.openFor(name, post);
     return { ...storePort && { storePort }, ...clusterPort && { clusterPort } };
   }
 
@@ -359,57 +307,14 @@ export class Master {
     });
   }
 
-  /** The database of jobs, for the main thread. */
-  #mainRows(): JobRows | undefined {
-    const port = this.#storePorts?.openFor("main", ({ storePort }) => rows?.moveTo(storePort));
-    const rows = port && new RemoteRows(port);
-    return rows;
-  }
-
-  /**
-   * Starts the proxy that takes requests.
-   * @returns It and its port.
-   */
-  async #startRequests(): Promise<{ readonly requests: ZmqProxy; readonly requestPort: number }> {
-    const opts = this.#opts;
-    const requests = this.#requests = ZmqProxy.requests(
-      {
-        backlog: opts.zmq_backlog,
-        maxFrameBytes: opts.max_request_bytes,
-        handshakeMs: opts.handshake_timeout * 1000,
-        receiveHighWaterMark: opts.max_queued_requests,
-        sendHighWaterMark: MAX_REPLIES,
-        lingerMs: LINGER_MS,
-        ...PROBES,
-        ...MANY_REQUESTERS,
-        ipv6: opts.ipv6 ?? undefined,
-      },
-      // Few requests are queued for the MWorkers; the others wait in their own connections, so that ROUTER serves its
-      // peers in turn and no flood delays other clients. Replies are not limited, here and in the MWorkers: while
-      // libzmq's proxy waits for room in one direction, it does not serve the other.
-      { highWaterMark: 0, sendHighWaterMark: opts.max_queued_requests },
-    );
-    this.#limiter = new ConnectionLimiter(requests.monitor(), {
-      name: "ret_port",
-      limits: connectionLimits(opts),
-      memory: {
-        rule: new Unanswered(MAX_REPLIES * opts.file_buffer_size),
-        max: opts.max_request_memory,
-        name: "max_request_memory",
-      },
-      messages: {
-        max: `max_request_bytes (${opts.max_request_bytes})`,
-        at: (address) => minionsAt(new DataCache(opts.cachedir, { log: this.#log.error }), address),
-      },
-      log: this.#log,
-    });
+  /** Opens the port that takes requests, and looks at the memory of its connections from time to time. */
+  async #startRequests(): Promise<RequestPort> {
+    const requests = this.#requests = new RequestPort(this.#opts, this.#log);
     this.#memoryLooks = new CpuTimeWatch(() => this.#look(), (error) => {
       this.#log.error(`The memory of connections is not limited any more: ${describeError(error)}`);
     });
-    const front = tcpAddress(opts.interface, opts.ret_port);
-    const bound = await listening(`ret_port ${opts.ret_port}`, requests.start({ front, back: WORKERS }));
-    const requestPort = Number(bound.front.split(":").at(-1));
-    return { requests, requestPort };
+    await requests.start(this.#opts);
+    return requests;
   }
 
   /** Starts the MWorkers, and what they pass requests on to. */
@@ -494,7 +399,10 @@ export class Master {
   }
 
   /** Starts what works from time to time. */
-  #startUpkeep(publishPort: number, rotation: KeyRotation): void {
+  #startUpkeep(
+    publishPort: number,
+    { rotation, users }: { readonly rotation: KeyRotation; readonly users: AdmittedUsers },
+  ): void {
     const opts = this.#opts;
     const presence = !opts.presence_events ? undefined : new PresenceRounds({
       opts,
@@ -504,11 +412,11 @@ export class Master {
     });
     this.#maintenance = new Maintenance({
       opts,
-      jobs: openJobStore(opts, { log: this.#log.error, rows: this.#mainRows() }),
+      jobs: openJobStore(opts, { log: this.#log.error, rows: this.#database?.mainRows() }),
       log: this.#log,
       keyMadeMs: () => this.#cluster?.keyMadeMs ?? rotation.madeMs,
       rotate: (reason) => rotation.rotate(reason),
-      restoreAccessKeys: () => this.#restoreAccessKeys(),
+      restoreAccessKeys: () => users.restoreKeys(),
       removesJobs: () => this.#cluster?.flags.holds("maintenance") ?? true,
       ...presence !== undefined && { reportPresence: () => presence.round() },
     });
@@ -530,16 +438,6 @@ export class Master {
     this.#schedule.start();
   }
 
-  /** Gives the users in `publisher_acl` access. If that fails, the master continues without them. */
-  #admit(open: () => void): void {
-    try {
-      open();
-    } catch (error) {
-      const names = [...this.#aclUsers, ...this.#eauthUsers].map(({ name }) => name).join(", ");
-      this.#log.error(`publisher_acl, external_auth: ${names} cannot get access: ${messageOf(error)}`);
-    }
-  }
-
   #look(): void {
     this.#lookAtMemory();
     // What computes without end uses a processor, so that this is called.
@@ -549,7 +447,7 @@ export class Master {
   /** For both ports at once: the limit is on memory of the whole process. */
   #lookAtMemory(): void {
     const { rss } = Deno.memoryUsage();
-    this.#limiter?.lookAtMemory(rss);
+    this.#requests?.lookAtMemory(rss);
     const message: MemoryMessage = { rss };
     this.#publisher?.post(message);
   }
@@ -601,18 +499,6 @@ export class Master {
     return thread;
   }
 
-  /** The commands on this host need these files: emptying the cache was not meant to lock users out. */
-  #restoreAccessKeys(): void {
-    try {
-      const users = restoreAccessKeys(this.#opts.cachedir, this.#accessKeys);
-      if (users.length === 0) return;
-      this.#admit(() => openKeysToAclUsers(this.#opts, this.#aclUsers));
-      this.#log.warning(`Put back the key files of ${users.join(", ")}, which were gone`);
-    } catch (error) {
-      this.#log.error(`The users' key files cannot be put back: ${messageOf(error)}`);
-    }
-  }
-
   async #fire(tag: string, data: ValueMap): Promise<void> {
     using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
     await bus.fireOrLog(tag, stamp(data), this.#log);
@@ -648,19 +534,18 @@ export class Master {
     const beforeAnswers = () => budget.less(BUS_END_MS + ANSWERS_MS);
     await Promise.all([this.#functions?.close(beforeAnswers()), this.#pillars?.close(beforeAnswers())]);
     const bus = this.#bus;
-    const last: unknown[] = [bus, this.#store, this.#clusterThread];
+    const last: unknown[] = [bus, this.#database?.thread, this.#clusterThread];
     const threads = [...this.#threads.values()].filter((thread) => !last.includes(thread));
     await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));
     this.#cluster?.close();
     await this.#clusterThread?.stop(budget.less(BUS_END_MS));
-    await this.#store?.stop(budget.less(BUS_END_MS));
+    await this.#database?.thread.stop(budget.less(BUS_END_MS));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
-    this.#limiter?.close();
     const abandoned = this.#workers.some(({ hasSockets }) => hasSockets);
     await this.#requests?.close({ abandoned });
     await bus?.stop(budget);
     await this.#memoryLooks?.close();
-    if (!abandoned && !bus?.hasSockets && !this.#store?.hasSockets) this.#busContext.terminate();
+    if (!abandoned && !bus?.hasSockets && !this.#database?.thread.hasSockets) this.#busContext.terminate();
     const [busPaths, python] = [masterBus(this.#opts.sock_dir), pythonBus(this.#opts.sock_dir)];
     for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths), logSocket(busPaths)]) {
       removeSocketFile(path);
@@ -668,30 +553,6 @@ export class Master {
     for (const path of [python.pull, python.pub]) removeSocketFile(path);
     for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();
-  }
-}
-
-/**
- * Waits until an address is bound.
- * @throws {PreflightError} If that fails.
- */
-async function listening<T>(what: string, start: Promise<T>): Promise<T> {
-  try {
-    return await start;
-  } catch (error) {
-    throw new PreflightError(`Cannot listen on ${what}: ${messageOf(error)}`);
-  }
-}
-
-/**
- * Waits until a thread runs.
- * @throws {PreflightError} With what it says, if it cannot.
- */
-async function ready(thread: SupervisedThread): Promise<void> {
-  try {
-    await thread.ready;
-  } catch (error) {
-    throw new PreflightError(messageOf(error));
   }
 }
 
