@@ -7,11 +7,11 @@
  */
 
 import { strftime } from "#lib/text/strftime.ts";
-import { type Answering, answerQuestions, askOnBus } from "#lib/bus/ask.ts";
+import { askOnBus } from "#lib/bus/ask.ts";
 import { BusPump } from "#lib/bus/pump.ts";
 import { CommandError, messageOf, RequestTooLargeError, SignInError, WireError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
-import { LEGACY_START_EVENT, MANAGE_SCHEDULE, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
+import { LEGACY_START_EVENT, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { minionBus, pythonMinionBus } from "#lib/bus/paths.ts";
@@ -19,7 +19,7 @@ import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts"
 import { ENGINE_PROCESS, ownProcess } from "#lib/runtime/self_command.ts";
 import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
-import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
+import { type MinionRequest, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
 import { KeeperProcess } from "#lib/minion/keeper/keeper_process.ts";
@@ -28,14 +28,7 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { handleLocalEvent } from "./events.ts";
 import { JobReturners } from "./job_returners.ts";
 import { MinionJobs } from "./jobs.ts";
-import { callUnpublished } from "./unpublished_call.ts";
-import { ownBeaconNames } from "#lib/plugins/own_beacon.ts";
-import { MinionReactor } from "./minion_reactor.ts";
-import { MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
-import { PythonBeacons } from "#lib/minion/beacons/python_beacons.ts";
 import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
-import { MinionSchedule } from "#lib/minion/schedule/minion_schedule.ts";
-import { answerScheduleQuestion, failedAnswer } from "#lib/minion/schedule/questions.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { GrainsAndPillar } from "./grains_and_pillar.ts";
 import { compilesOwnPillar } from "./own_pillar.ts";
@@ -46,6 +39,7 @@ import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { startupJob } from "./startup_states.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
+import { Triggers } from "./triggers.ts";
 import { unsentReturns } from "./unsent_returns.ts";
 import { tracerOf } from "#lib/tracing/late_tracer.ts";
 import type { Tracer } from "#lib/tracing/tracer.ts";
@@ -70,8 +64,6 @@ const MIN_JIDS = 1_000;
  * milliseconds.
  */
 const JOURNAL_END_MS = 2_000, BUS_END_MS = 100;
-/** Shortest interval of the loop of beacons, in milliseconds. */
-const MIN_LOOP_MS = 50;
 /** How long a keeper without commands may take to end, in milliseconds. One with commands stays. */
 const KEEPER_END_MS = 200;
 
@@ -94,12 +86,8 @@ export class Minion {
   #chain: JobChain | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
-  readonly #questions: EventSubscriber[] = [];
-  #beacons: MinionBeacons | undefined;
-  #pythonBeacons: PythonBeacons | undefined;
   #engines: EngineSupervisor | undefined;
-  #reactor: MinionReactor | undefined;
-  #schedule: MinionSchedule | undefined;
+  #triggers: Triggers | undefined;
   /** Whether what begins with the first sign-in has begun. */
   #isServing = false;
   readonly #timers: Timer[] = [];
@@ -115,10 +103,7 @@ export class Minion {
       log,
       masters: () => this.#masters,
       passHostData: (hostData) => this.#pool?.setHostData(hostData),
-      passPillar: (pillar) => {
-        if (this.#beacons !== undefined) this.#beacons.pillar = pillar;
-        this.#schedule?.setPillar(pillar);
-      },
+      passPillar: (pillar) => this.#triggers?.setPillar(pillar),
     });
   }
 
@@ -189,12 +174,20 @@ export class Minion {
       tracer,
       maxRequestBytes: (load) => masters?.of(load).maxRequestBytes,
       onStateRun: (running) => {
-        if (this.#beacons !== undefined) this.#beacons.stateRun = running;
+        if (this.#triggers !== undefined) this.#triggers.stateRun = running;
       },
     });
-    await this.#openReactor(pool);
-    await this.#openBeacons(pool, isAlone);
-    await this.#openSchedule(jobs);
+    this.#triggers = await Triggers.open({
+      opts,
+      log,
+      pool,
+      jobs,
+      known: this.#known,
+      pythonSocket: () => this.#pythonSocket(),
+      fireLocal: (tag, data) => this.#fireLocal(tag, data),
+      ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sendEvents(events) },
+      fail: (error) => this.#end(error),
+    });
     await jobs.returnLeft();
     await returners.flush();
     this.#engines = startEngines({
@@ -208,59 +201,6 @@ export class Minion {
     this.#handleEvents(this.#events).catch((error) => this.#end(error));
   }
 
-  /** Answers the questions of one tag on the minion's bus. */
-  async #answerQuestions(answering: Answering): Promise<void> {
-    const paths = minionBus(this.#opts);
-    const events = await EventSubscriber.connect(paths.pub, [answering.tag]);
-    this.#questions.push(events);
-    answerQuestions(events, paths, answering).catch((error) => this.#end(error));
-  }
-
-  /** The reactor, if `engines` names it. It sees all events of the minion's bus from now on. */
-  async #openReactor(pool: JobPool): Promise<void> {
-    const opts = this.#opts;
-    const reactor = this.#reactor = MinionReactor.open({
-      opts,
-      log: this.#log.named("salt.engines.reactor"),
-      call: (fun, args, kwargs) =>
-        callUnpublished(pool, { user: "reactor", fun, call: pack(map({ args: [...args], kwargs })) }),
-    });
-    if (reactor === undefined) return;
-    const events = await EventSubscriber.connect(minionBus(opts).pub, [""]);
-    this.#questions.push(events);
-    void reactor.read(events);
-  }
-
-  /** The beacons, and the answers to questions about them. They start when the minion has signed in. */
-  async #openBeacons(pool: JobPool, isAlone: boolean): Promise<void> {
-    const opts = this.#opts;
-    const inPython = this.#pythonBeacons = new PythonBeacons({
-      opts,
-      log: this.#log,
-      plugins: () => pool.pythonPlugins,
-      socket: () => this.#pythonSocket(),
-      grains: () => this.#known.grains,
-      pillar: () => this.#known.pillar,
-      call: (fun, args, kwargs) =>
-        callUnpublished(pool, { user: "beacons", fun, call: pack(map({ args: [...args], kwargs })) }),
-    });
-    const beacons = this.#beacons = new MinionBeacons({
-      id: opts.id,
-      opts,
-      loopMs: Math.max(opts.loop_interval * 1000, MIN_LOOP_MS),
-      beacons: opts.beacons,
-      files: opts,
-      log: this.#log,
-      call: (fun, call) =>
-        inPython.has(fun) ? inPython.call(fun, call) : callUnpublished(pool, { user: "beacons", fun, call }),
-      own: () => [...ownBeaconNames(pool.customModules), ...inPython.names],
-      fireLocal: (tag, data) => this.#fireLocal(tag, data),
-      ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sendEvents(events) },
-    });
-    await this.#answerQuestions(beacons.answering);
-    if (opts.beacons_before_connect) beacons.start();
-  }
-
   /** Sends events of beacons in one request. Never rejects. */
   async #sendEvents(events: readonly ValueMap[]): Promise<Sent> {
     try {
@@ -269,23 +209,6 @@ export class Minion {
     } catch (error) {
       return error instanceof WireError || error instanceof RequestTooLargeError ? "refused" : "away";
     }
-  }
-
-  /** The schedule, and the answers to questions about it. It runs jobs when the minion has signed in. */
-  async #openSchedule(jobs: MinionJobs): Promise<void> {
-    const schedule = this.#schedule = new MinionSchedule({
-      opts: this.#opts,
-      log: this.#log.named("salt.schedule"),
-      data: () => ({ grains: this.#known.grains, pillar: this.#known.pillar }),
-      begin: (load, isNoted, ended) => jobs.beginScheduled(load, isNoted, ended),
-    });
-    await this.#answerQuestions({
-      tag: MANAGE_SCHEDULE,
-      answer: (question) => Promise.resolve(answerScheduleQuestion(schedule, question)),
-      failed: failedAnswer,
-      report: (text) => this.#log.error(text),
-    });
-    if (this.#opts.scheduler_before_connect) schedule.start();
   }
 
   /** What connects it to its masters. */
@@ -377,10 +300,10 @@ export class Minion {
   #beginServing(): void {
     if (this.#isServing) return;
     this.#isServing = true;
-    this.#beacons?.start();
+    this.#triggers?.startBeacons();
     this.#applyStartupStates();
     this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
-    if (!this.#closing.signal.aborted) this.#schedule?.start();
+    if (!this.#closing.signal.aborted) this.#triggers?.startSchedule();
   }
 
   /** A master has restarted, or serves in place of another one, whose pillar is not this one's. */
@@ -405,14 +328,14 @@ export class Minion {
   async #serveAlone(): Promise<void> {
     this.#log.warning("Master is set to disable, skipping connection");
     if (compilesOwnPillar(this.#opts)) await this.#known.takeFirstPillar();
-    this.#beacons?.start();
+    this.#triggers?.startBeacons();
     if (this.#opts.file_client === "local") this.#applyStartupStates();
     else if (this.#opts.startup_states !== "") {
       this.#log.warning(
         "Cannot run startup_states when 'master_type' is set to 'disable' and 'file_client' is set to 'remote'. Skipping.",
       );
     }
-    if (!this.#closing.signal.aborted) this.#schedule?.start();
+    if (!this.#closing.signal.aborted) this.#triggers?.startSchedule();
   }
 
   /** Calls `act` at an interval in minutes; 0: never. */
@@ -504,8 +427,7 @@ export class Minion {
   /** Loads beacons again, own ones from their files, and also those that were stopped because they hung. */
   async refreshBeacons(): Promise<void> {
     await this.#pool?.reload();
-    await this.#pythonBeacons?.refresh();
-    await this.#beacons?.refresh();
+    await this.#triggers?.refreshBeacons();
   }
 
   /** Computes the grains again, and sends them to the master with a pillar request. */
@@ -584,9 +506,8 @@ export class Minion {
     return [
       `Main: ${state}`,
       ...this.#engines?.describe() ?? [],
-      ...this.#reactor === undefined ? [] : [this.#reactor.describe()],
       ...await this.#pool?.describe() ?? [],
-      ...await this.#beacons?.describe() ?? [],
+      ...await this.#triggers?.describe() ?? [],
     ];
   }
 
@@ -611,20 +532,16 @@ export class Minion {
   async #closeAll(budget: TimeBudget): Promise<void> {
     this.#closing.abort(new Error("The minion ends"));
     for (const timer of this.#timers) clearInterval(timer);
-    this.#schedule?.close();
-    for (const events of this.#questions) events.close();
     this.#masters?.close();
     this.#events?.close();
-    await this.#beacons?.close(new TimeBudget(KEEPER_END_MS));
+    await this.#triggers?.close(new TimeBudget(KEEPER_END_MS));
     await this.#masters?.closeSpools();
     await this.#returners?.close();
     this.#kept?.close();
-    this.#reactor?.close();
     await this.#engines?.close(budget.less(JOURNAL_END_MS));
     await this.#known.close(new TimeBudget(KEEPER_END_MS));
     await this.#pool?.close(budget.less(JOURNAL_END_MS));
     await this.#tracer?.close(KEEPER_END_MS);
-    await this.#pythonBeacons?.close();
     await this.#python?.close();
     await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
     await this.#journal?.close(budget.less(BUS_END_MS));
