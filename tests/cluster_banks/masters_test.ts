@@ -94,9 +94,15 @@ clusterTest("a token of one master is good at the other, and one that is removed
     const { data } = await askWheel(fleet.masterOpts, { fun: "key.list", args: ["acc"] }, map({ token }));
     return data.get("success") ?? null;
   };
-  await eventually(() => ask(b), { what: "an answer to the token of the other master" });
+  await eventually(() => ask(b), {
+    what: "an answer to the token of the other master",
+    everyMs: 500,
+  });
   assertEquals(await runner(b, "auth.del_token", String(token)), true);
-  await eventually(() => ask(a).then(() => false, (error) => error instanceof RefusedError), { what: "the refusal" });
+  await eventually(() => ask(a).then(() => false, (error) => error instanceof RefusedError), {
+    what: "the refusal",
+    everyMs: 500,
+  });
 });
 
 clusterTest(
