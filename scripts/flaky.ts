@@ -1,8 +1,9 @@
 /**
  * Reports the flaky tests of a run: tests that failed, and passed when they ran once more.
  *
- * `.ci/flaky` lists the known ones. A run may have one flaky test, listed or not. If the list excused any number, it
- * would hide flaky tests; if a run failed at the first one, people would start it again until it passes.
+ * `.ci/flaky` lists the known ones. A run may have three flaky tests, listed or not: of some 900 files, most with real
+ * daemons. If the list excused any number, it would hide flaky tests; if a run failed at the first one, people would
+ * start it again until it passes.
  * @module
  */
 
@@ -10,7 +11,7 @@
 export const FLAKY_LIST = ".ci/flaky";
 
 /** Maximum number of files that may fail at first and pass alone; with more, the run has failed. */
-const FLAKY_LIMIT = 1;
+const FLAKY_LIMIT = 3;
 
 /** A line of the list: `FILE | TEST | YYYY-MM-DD | WHAT IS KNOWN`. */
 export interface KnownFlaky {

@@ -1,6 +1,7 @@
 /**
- * `deno task test`: every test file in its own process, one more at once than there are cores, because the long ones
- * wait for time limits and other processes. {@linkcode USAGE} has its options.
+ * `deno task test`: every test file in its own process, two more at once than there are cores, because the long ones
+ * wait for time limits and other processes. Rooms are mixed: files that wait and files that compute run together.
+ * {@linkcode USAGE} has its options.
  *
  * Deno's `--parallel` runs the files as threads of one process; libzmq's sockets and native threads belong to a
  * process, so the end of one file would close those of another. Prints the failures, then a last line like that of
@@ -8,7 +9,7 @@
  *
  * A file that fails runs once more, alone: on a small machine a test that waits for real processes may have got no
  * processor time. Both outcomes are printed. A file that then passes is flaky: it is named and counted at the end, and
- * a run with more than one fails (`flaky.ts`).
+ * a run with more than three fails (`flaky.ts`).
  *
  * A run of named files prints their whole output. A path without a test file is an error, as is a file that no test
  * reaches, or a filter that no test's name matches.
@@ -16,6 +17,7 @@
  */
 
 import { isFile } from "#lib/os/file_kind.ts";
+import { crc32 } from "#lib/values/crc32.ts";
 import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
 import { FLAKY_LIST, judgeFlaky, type KnownFlaky, readFlakyList } from "./flaky.ts";
 import { OptionError, parseOptions } from "./options.ts";
@@ -52,6 +54,12 @@ const LONGEST = [
   "tests/interop/minion_on_our_master_test.ts",
   "tests/interop/python_clients_test.ts",
   "tests/interop/mine_test.ts",
+  "tests/simulation/simulation_test.ts",
+  "tests/chaos/power_test.ts",
+  "tests/chaos/files_test.ts",
+  "tests/chaos/network_test.ts",
+  "tests/commands/ssh/salt_ssh_test.ts",
+  "tests/modules/states/git_test.ts",
 ] as const;
 /** Maximum number of failed files that run again; more failures cannot be the effect of a busy processor. */
 const MAX_RERUNS = 3;
@@ -73,10 +81,11 @@ export function testFiles(named: readonly string[]): string[] {
   return [...new Set(files)].sort();
 }
 
-/** `files` with those that take longest first. */
-function longestFirst(files: readonly string[]): string[] {
+/** `files` in an order that mixes rooms and is always the same, with those that take longest first. */
+function mixed(files: readonly string[]): string[] {
   const longest: readonly string[] = LONGEST.filter((file) => files.includes(file));
-  return [...longest, ...files.filter((file) => !longest.includes(file))];
+  const place = (file: string) => crc32(new TextEncoder().encode(file));
+  return [...longest, ...files.filter((file) => !longest.includes(file)).sort((a, b) => place(a) - place(b))];
 }
 
 function isLong(file: string): boolean {
@@ -150,7 +159,7 @@ function parseCommand(argv: string[]): Command {
   if (filter === "") throw new OptionError("--filter needs a pattern");
   if (file === undefined) {
     if (nearest !== undefined || list) throw new OptionError("--nearest and --list go with --for FILE");
-    return { files: longestFirst(testFiles(positionals)), show, filter };
+    return { files: mixed(testFiles(positionals)), show, filter };
   }
   if (positionals.length > 0) throw new OptionError(`--for FILE takes no other files: ${positionals.join(" ")}`);
   if (nearest !== undefined && !/^[1-9]\d*$/.test(nearest)) throw new OptionError(`--nearest ${nearest}: not a number`);
@@ -182,7 +191,7 @@ async function main(): Promise<number> {
   }
   const gone = list.find(({ file }) => file.endsWith(TEST_SUFFIX) && !isFile(file));
   if (gone !== undefined) return refuse(`${FLAKY_LIST} lists ${gone.file}, which is not there`, 1);
-  const jobs = navigator.hardwareConcurrency + 1;
+  const jobs = navigator.hardwareConcurrency + 2;
   const args = filter === undefined ? [] : [`--filter=${filter}`];
   const first = await runAll(files, { jobs, show, args });
   const ran = first.some(({ passed, failed, ignored }) => passed + failed + ignored > 0);
