@@ -5,9 +5,11 @@
  */
 
 import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
+import { MIN_KEY_BITS } from "#lib/crypto/key_bits.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { createLogger, type Logger } from "#lib/runtime/log.ts";
+import { beginDisk, MOUNT } from "./disk.ts";
 import { Ledger } from "./ledger.ts";
 import { SimulatedMaster } from "./master.ts";
 import { startMinion } from "./minion.ts";
@@ -21,11 +23,14 @@ export interface FleetKeys {
   readonly minions: ReadonlyMap<string, PrivateKey>;
 }
 
+/** The least that is accepted: sign-ins are most of what a simulation computes. */
+const KEY_BITS = MIN_KEY_BITS;
+
 /** Makes the keys of a master and minions. */
 export async function makeKeys(ids: readonly string[]): Promise<FleetKeys> {
   const minions = new Map<string, PrivateKey>();
-  for (const id of ids) minions.set(id, await PrivateKey.generate(2048));
-  return { master: await PrivateKey.generate(2048), minions };
+  for (const id of ids) minions.set(id, await PrivateKey.generate(KEY_BITS));
+  return { master: await PrivateKey.generate(KEY_BITS), minions };
 }
 
 /** What a run is told. */
@@ -75,7 +80,7 @@ export async function simulate(options: RunOptions): Promise<RunOutcome> {
   try {
     return await fleet.run();
   } finally {
-    fleet.remove();
+    fleet.end();
   }
 }
 
@@ -98,9 +103,11 @@ class Fleet {
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.#root = Deno.makeTempDirSync({ prefix: "simulation_" });
     this.#world = new World(options.seed, options.trace);
     beginWorld(this.#world);
+    beginDisk();
+    // Another one for each seed: the code may remember paths for as long as the program runs.
+    this.#root = `${MOUNT}/${options.seed}`;
     this.#network = beginNetwork();
     this.#log = createLogger([{
       level: 0,
@@ -230,13 +237,12 @@ class Fleet {
     ];
   }
 
-  /** Ends all processes, and removes their files. */
-  remove(): void {
+  /** Ends all processes. */
+  end(): void {
     for (const { process } of this.#hosts) {
       process.onDeath = () => {};
       process.kill();
     }
     this.#operator.kill();
-    Deno.removeSync(this.#root, { recursive: true });
   }
 }

@@ -1,27 +1,12 @@
 /**
- * Replaces what is not deterministic in the runtime: clocks, chance, and calls of the disk, which count, and end in a
- * process that is dead. Outside of a world they work as always.
+ * Replaces what is not deterministic in the runtime: clocks, chance, and calls of the disk, which are answered from
+ * memory, count, and end in a process that is dead. Outside of a world, and of the disk's directory, they work as
+ * always.
  * @module
  */
 
+import { disk, diskCalls, MOUNT, OpenFile } from "./disk.ts";
 import { hasWorld, ProcessDied, world } from "./world.ts";
-
-/** Calls of the disk that change something: a process dies between two of these. */
-const CHANGES = [
-  "chmodSync",
-  "copyFileSync",
-  "linkSync",
-  "mkdirSync",
-  "openSync",
-  "removeSync",
-  "renameSync",
-  "symlinkSync",
-  "truncateSync",
-  "utimeSync",
-  "writeFileSync",
-  "writeTextFileSync",
-] as const;
-const LOOKS = ["lstatSync", "readDirSync", "readFileSync", "readTextFileSync", "statSync"] as const;
 
 /** The boot that the world runs in. */
 const BOOT_ID = "5d1f5a2e-0000-4000-8000-000000000001";
@@ -30,9 +15,7 @@ const BOOT_ID = "5d1f5a2e-0000-4000-8000-000000000001";
 export function replaceGlobals(): void {
   replaceClocks();
   replaceChance();
-  for (const name of LOOKS) wrap(Deno, name, before("look"));
-  for (const name of CHANGES) wrap(Deno, name, before("change"));
-  wrap(Deno.FsFile.prototype, "writeSync", before("change"));
+  replaceDisk();
   const read = Deno.readTextFileSync;
   replace(Deno, "readTextFileSync", (path: string | URL) => {
     if (hasWorld() && path === "/proc/uptime") return `${(world().nowMs / 1000).toFixed(2)} 0.00\n`;
@@ -80,17 +63,50 @@ function replaceChance(): void {
   });
 }
 
+/**
+ * Has calls below {@linkcode MOUNT} answered by the simulated disk; one that it does not know fails, as the real disk
+ * would only say that nothing is there.
+ */
+function replaceDisk(): void {
+  const { looks, changes } = diskCalls(disk);
+  const answers = new Map([...Object.entries(looks), ...Object.entries(changes)]);
+  for (const name of Object.keys(Deno)) {
+    if (!name.endsWith("Sync")) continue;
+    const answer = answers.get(name);
+    divert(name, (args) => {
+      if (answer === undefined) throw new Error(`The simulated disk has no ${name}`);
+      beforeCall(Object.hasOwn(changes, name) ? "change" : "look");
+      return Reflect.apply(answer, undefined, args);
+    });
+    const later = name.slice(0, -"Sync".length);
+    if (!(later in Deno)) continue;
+    divert(later, () => {
+      throw new Error(`The simulated disk has no ${later}`);
+    });
+  }
+  wrap(OpenFile.prototype, "writeSync", () => beforeCall("change"));
+}
+
+/** Has a function of the runtime answered otherwise if its first argument is a path of the simulated disk. */
+function divert(name: string, answer: (args: unknown[]) => unknown): void {
+  const real: unknown = Reflect.get(Deno, name);
+  if (typeof real !== "function") return;
+  replace(Deno, name, (...args: unknown[]): unknown => {
+    const [path] = args;
+    if (typeof path === "string" && path.startsWith(MOUNT)) return answer(args);
+    return Reflect.apply(real, Deno, args);
+  });
+}
+
 /** What a process does before it calls the disk. */
-function before(kind: "look" | "change"): () => void {
-  return () => {
-    const process = hasWorld() ? world().process : undefined;
-    if (process === undefined) return;
-    if (kind === "change" && process.alive && process.diesAfter !== undefined && process.diesAfter-- <= 0) {
-      process.diesAfter = undefined;
-      process.kill();
-    }
-    if (!process.alive) throw new ProcessDied(`${process.name} is dead`);
-  };
+function beforeCall(kind: "look" | "change"): void {
+  const process = hasWorld() ? world().process : undefined;
+  if (process === undefined) return;
+  if (kind === "change" && process.alive && process.diesAfter !== undefined && process.diesAfter-- <= 0) {
+    process.diesAfter = undefined;
+    process.kill();
+  }
+  if (!process.alive) throw new ProcessDied(`${process.name} is dead`);
 }
 
 function replace(holder: object, name: string, value: unknown): void {

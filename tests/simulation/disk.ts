@@ -1,0 +1,295 @@
+/**
+ * The simulated disk: files and directories in memory, below {@linkcode MOUNT}. It answers as the functions of the
+ * runtime do, of which it has those that master and minion call; what they call besides fails by name (globals.ts).
+ * There are no links, and everything belongs to the user of this program.
+ * @module
+ */
+
+/** Where the disk is. No file system has such a directory. */
+export const MOUNT = "/simulated-disk";
+
+/** A file, by its inode. */
+interface FileNode {
+  readonly kind: "file";
+  readonly inode: number;
+  mode: number;
+  bytes: Uint8Array<ArrayBuffer>;
+  changed: Date;
+}
+
+/** A directory. */
+interface DirectoryNode {
+  readonly kind: "directory";
+  readonly inode: number;
+  mode: number;
+  readonly names: Map<string, FileNode | DirectoryNode>;
+  changed: Date;
+}
+
+type Node = FileNode | DirectoryNode;
+
+const { AlreadyExists, IsADirectory, NotADirectory, NotFound } = Deno.errors;
+const FILE_BITS = 0o100000, DIRECTORY_BITS = 0o40000;
+const encoder = new TextEncoder();
+
+function missing(path: string): Error {
+  return new NotFound(`No such file or directory (os error 2): '${path}'`);
+}
+
+/** A disk. */
+class MemoryDisk {
+  #inodes = 1;
+  readonly #root = this.#directory(0o700);
+
+  #directory(mode: number): DirectoryNode {
+    return { kind: "directory", inode: this.#inodes++, mode, names: new Map(), changed: new Date() };
+  }
+
+  /** The entry at a path; `undefined` if there is none. */
+  #find(path: string): Node | undefined {
+    let node: Node | undefined = this.#root;
+    for (const name of namesOf(path)) {
+      if (node === undefined) return undefined;
+      if (node.kind === "file") throw new NotADirectory(`Not a directory (os error 20): '${path}'`);
+      node = node.names.get(name);
+    }
+    return node;
+  }
+
+  #existing(path: string): Node {
+    const node = this.#find(path);
+    if (node === undefined) throw missing(path);
+    return node;
+  }
+
+  #file(path: string): FileNode {
+    const node = this.#existing(path);
+    if (node.kind === "directory") throw new IsADirectory(`Is a directory (os error 21): '${path}'`);
+    return node;
+  }
+
+  /** The directory of a path, and the name there. */
+  #place(path: string): [DirectoryNode, string] {
+    const names = namesOf(path);
+    const name = names.pop();
+    const directory = this.#existing(`${MOUNT}/${names.join("/")}`);
+    if (name === undefined || directory.kind === "file") {
+      throw new NotADirectory(`Not a directory (os error 20): '${path}'`);
+    }
+    return [directory, name];
+  }
+
+  #put(directory: DirectoryNode, name: string, node: Node): void {
+    directory.names.set(name, node);
+    directory.changed = new Date();
+  }
+
+  #drop(directory: DirectoryNode, name: string): void {
+    directory.names.delete(name);
+    directory.changed = new Date();
+  }
+
+  /** As `Deno.openSync`. */
+  open(path: string, options: Deno.OpenOptions = { read: true }): OpenFile {
+    let node = this.#find(path);
+    if (node !== undefined && options.createNew) throw new AlreadyExists(`File exists (os error 17): '${path}'`);
+    if (node === undefined) {
+      if (!options.create && !options.createNew) throw missing(path);
+      const [directory, name] = this.#place(path);
+      node = {
+        kind: "file",
+        inode: this.#inodes++,
+        mode: options.mode ?? 0o644,
+        bytes: new Uint8Array(),
+        changed: new Date(),
+      };
+      this.#put(directory, name, node);
+    }
+    if (node.kind === "file" && options.truncate) node.bytes = new Uint8Array();
+    return new OpenFile(node, options.append ?? false);
+  }
+
+  /** As `Deno.writeFileSync`. */
+  write(path: string, bytes: Uint8Array, options: Deno.WriteFileOptions = {}): void {
+    const { append = false, create = true, createNew = false, mode } = options;
+    this.open(path, { write: true, append, create, createNew, truncate: !append, mode }).writeSync(bytes);
+  }
+
+  /** As `Deno.readFileSync`. */
+  read(path: string): Uint8Array<ArrayBuffer> {
+    return this.#file(path).bytes.slice();
+  }
+
+  /** As `Deno.statSync`. */
+  stat(path: string): Deno.FileInfo {
+    return infoOf(this.#existing(path));
+  }
+
+  /** As `Deno.readDirSync`: by name, as no file system promises; so a seed is the same story everywhere. */
+  list(path: string): Deno.DirEntry[] {
+    const node = this.#existing(path);
+    if (node.kind === "file") throw new NotADirectory(`Not a directory (os error 20): '${path}'`);
+    return [...node.names].sort(([a], [b]) => a < b ? -1 : 1).map(([name, { kind }]) => ({
+      name,
+      isFile: kind === "file",
+      isDirectory: kind === "directory",
+      isSymlink: false,
+    }));
+  }
+
+  /** As `Deno.mkdirSync`. */
+  makeDirectory(path: string, { recursive = false, mode = 0o777 }: Deno.MkdirOptions = {}): void {
+    const node = this.#find(path);
+    if (node !== undefined) {
+      if (recursive && node.kind === "directory") return;
+      throw new AlreadyExists(`File exists (os error 17): '${path}'`);
+    }
+    if (recursive) this.makeDirectory(path.slice(0, path.lastIndexOf("/")), { recursive, mode });
+    this.#put(...this.#place(path), this.#directory(mode));
+  }
+
+  /** As `Deno.removeSync`. */
+  remove(path: string, { recursive = false }: Deno.RemoveOptions = {}): void {
+    const node = this.#existing(path);
+    if (node.kind === "directory" && !recursive && node.names.size > 0) {
+      throw new Error(`Directory not empty (os error 39): '${path}'`);
+    }
+    this.#drop(...this.#place(path));
+  }
+
+  /** As `Deno.renameSync`. */
+  rename(from: string, to: string): void {
+    const node = this.#existing(from);
+    const there = this.#find(to);
+    if (there?.kind === "directory") {
+      if (node.kind === "file") throw new IsADirectory(`Is a directory (os error 21): '${to}'`);
+      if (there.names.size > 0) throw new Error(`Directory not empty (os error 39): '${to}'`);
+    }
+    if (there?.kind === "file" && node.kind === "directory") {
+      throw new NotADirectory(`Not a directory (os error 20): '${to}'`);
+    }
+    const place = this.#place(to);
+    this.#drop(...this.#place(from));
+    this.#put(...place, node);
+  }
+
+  /** As `Deno.linkSync`: a second name of a file. */
+  link(from: string, to: string): void {
+    if (this.#find(to) !== undefined) throw new AlreadyExists(`File exists (os error 17): '${to}'`);
+    const node = this.#file(from);
+    this.#put(...this.#place(to), node);
+  }
+
+  /** As `Deno.chmodSync`. */
+  changeMode(path: string, mode: number): void {
+    this.#existing(path).mode = mode;
+  }
+}
+
+/** An open file or directory: what is called of a `Deno.FsFile`. */
+export class OpenFile implements Disposable {
+  readonly #node: Node;
+  readonly #appends: boolean;
+  #at = 0;
+
+  /** Opens it. */
+  constructor(node: Node, appends: boolean) {
+    this.#node = node;
+    this.#appends = appends;
+  }
+
+  /** Writes all of some bytes, at the end or where it is. */
+  writeSync(bytes: Uint8Array): number {
+    const node = this.#node;
+    if (node.kind === "directory") throw new IsADirectory("Is a directory (os error 21)");
+    const at = this.#appends ? node.bytes.length : this.#at;
+    const next = new Uint8Array(Math.max(node.bytes.length, at + bytes.length));
+    next.set(node.bytes);
+    next.set(bytes, at);
+    node.bytes = next;
+    node.changed = new Date();
+    this.#at = at + bytes.length;
+    return bytes.length;
+  }
+
+  /** Nothing is lost yet that was not synced. */
+  syncSync(): void {}
+
+  /** Closes it. */
+  close(): void {}
+
+  [Symbol.dispose](): void {}
+}
+
+function namesOf(path: string): string[] {
+  return path.slice(MOUNT.length).split("/").filter((name) => name !== "");
+}
+
+function infoOf({ kind, inode, mode, changed, ...node }: Node): Deno.FileInfo {
+  const size = "bytes" in node ? node.bytes.length : 4096;
+  return {
+    isFile: kind === "file",
+    isDirectory: kind === "directory",
+    isSymlink: false,
+    isBlockDevice: false,
+    isCharDevice: false,
+    isFifo: false,
+    isSocket: false,
+    size,
+    mtime: changed,
+    atime: changed,
+    birthtime: changed,
+    ctime: changed,
+    dev: 1,
+    ino: inode,
+    mode: mode | (kind === "file" ? FILE_BITS : DIRECTORY_BITS),
+    nlink: 1,
+    uid: Deno.uid(),
+    gid: Deno.gid(),
+    rdev: 0,
+    blksize: 4096,
+    blocks: Math.ceil(size / 512),
+  };
+}
+
+let running: MemoryDisk | undefined;
+
+/** The disk of the running world. */
+export function disk(): MemoryDisk {
+  if (running === undefined) throw new Error("There is no disk");
+  return running;
+}
+
+/** Begins an empty disk. */
+export function beginDisk(): MemoryDisk {
+  return running = new MemoryDisk();
+}
+
+/** Functions of the runtime, by their names. */
+type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** The functions of the runtime that the disk answers: those that look, and those that change something. */
+export function diskCalls(disk: () => MemoryDisk): { readonly looks: Calls; readonly changes: Calls } {
+  const text = (path: string) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(disk().read(path));
+  return {
+    looks: {
+      lstatSync: (path: string) => disk().stat(path),
+      readDirSync: (path: string) => disk().list(path),
+      readFileSync: (path: string) => disk().read(path),
+      readTextFileSync: text,
+      statSync: (path: string) => disk().stat(path),
+    },
+    changes: {
+      chmodSync: (path: string, mode: number) => disk().changeMode(path, mode),
+      linkSync: (from: string, to: string) => disk().link(from, to),
+      mkdirSync: (path: string, options?: Deno.MkdirOptions) => disk().makeDirectory(path, options),
+      openSync: (path: string, options?: Deno.OpenOptions) => disk().open(path, options),
+      removeSync: (path: string, options?: Deno.RemoveOptions) => disk().remove(path, options),
+      renameSync: (from: string, to: string) => disk().rename(from, to),
+      writeFileSync: (path: string, bytes: Uint8Array, options?: Deno.WriteFileOptions) =>
+        disk().write(path, bytes, options),
+      writeTextFileSync: (path: string, text: string, options?: Deno.WriteFileOptions) =>
+        disk().write(path, encoder.encode(text), options),
+    },
+  };
+}
