@@ -40,10 +40,13 @@ export interface OwnRenderInput {
   readonly data: Value;
   /** The text after its name in the pipe. */
   readonly argline: string;
-  readonly sls: string;
+  /** `undefined` for a template without the variables of state files. */
+  readonly sls: string | undefined;
   readonly saltenv: string;
   /** The path of the file, if the text comes from one. */
   readonly path?: string;
+  /** More variables for templates. */
+  readonly context?: ValueMap;
   /** What Salt passes to renderers besides. */
   readonly kwargs?: ValueMap;
 }

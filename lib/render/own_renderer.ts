@@ -20,14 +20,15 @@ export async function ownRenderer(name: string, context: JobContext): Promise<Ow
   if (renderers === undefined) return undefined;
   const fun = await renderers.get(`${name}.render`);
   if (fun === undefined) return undefined;
-  return async ({ data, argline, sls, saltenv, path, kwargs: more = new Map() }) => {
+  return async ({ data, argline, sls, saltenv, path, context: variables, kwargs: more = new Map() }) => {
     const given = new Map<Value, Value>([
       ...[...more].map(([key, value]) => [key === "data" ? EVENT_DATA : key, value] as const),
       ["data", data],
       ["saltenv", saltenv],
-      ["sls", sls],
+      ["sls", sls ?? null],
       ["argline", argline],
       ["tmplpath", path ?? null],
+      ...variables === undefined ? [] : [["context", variables] as const],
     ]);
     try {
       const kwargs = acceptedArguments(given, fun);

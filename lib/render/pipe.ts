@@ -30,7 +30,6 @@ const TEMPLATES: ReadonlySet<string> = new Set(["jinja", "mako", "wempy"]);
  */
 export async function pipeOf(request: RenderRequest, host: RenderHost): Promise<Step[]> {
   const pipe = pipeText(request, host);
-  const { table, notBuilt } = host.builtInRenderers;
   const steps: Step[] = [];
   for (const part of partsOf(pipe)) {
     const [name, ...words] = part.split(" ");
@@ -38,28 +37,37 @@ export async function pipeOf(request: RenderRequest, host: RenderHost): Promise<
       host.log("warning", `The renderer "${name}" is disallowed by configuration and will be skipped.`);
       continue;
     }
-    const argline = words.join(" ").trim();
-    const own = await host.renderer?.(name);
-    if (own !== undefined) {
-      const { sls = "", saltenv = "base", path, kwargs } = request;
-      steps.push({
-        name,
-        argline,
-        render: async ({ data }) => ({ data: await own({ data, argline, sls, saltenv, path, kwargs }) }),
-      });
-      continue;
-    }
-    if (Object.hasOwn(notBuilt, name)) {
-      throw new RenderError(`There is no renderer ${name} here. ${notBuilt[name]}`);
-    }
-    if (!Object.hasOwn(table, name)) {
+    const step = await stepOf({ name, argline: words.join(" ").trim() }, host);
+    if (step === undefined) {
+      const { table } = host.builtInRenderers;
       host.log("error", `The renderer "${pipe}" is not available${didYouMean(name, Object.keys(table))}`);
       return [];
     }
-    const { render } = await table[name]();
-    steps.push({ name, argline, render });
+    steps.push(step);
   }
   return steps;
+}
+
+/**
+ * The renderer of a name: an own one, or a built-in one; `undefined` if there is none.
+ * @throws {RenderError} For a renderer of Salt's that is not built here.
+ */
+export async function stepOf(
+  { name, argline }: Pick<Step, "name" | "argline">,
+  host: RenderHost,
+): Promise<Step | undefined> {
+  const own = await host.renderer?.(name);
+  if (own !== undefined) {
+    const render: Renderer = async ({ data, request: { sls, saltenv = "base", path, context, kwargs } }) => ({
+      data: await own({ data, argline, sls, saltenv, path, context, kwargs }),
+    });
+    return { name, argline, render };
+  }
+  const { table, notBuilt } = host.builtInRenderers;
+  if (Object.hasOwn(notBuilt, name)) throw new RenderError(`There is no renderer ${name} here. ${notBuilt[name]}`);
+  if (!Object.hasOwn(table, name)) return undefined;
+  const { render } = await table[name]();
+  return { name, argline, render };
 }
 
 function pipeText({ text, path, renderer }: RenderRequest, { opts }: RenderHost): string {

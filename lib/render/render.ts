@@ -9,7 +9,7 @@ import type { RenderHost, RenderRequest } from "#lib/plugins/renderer.ts";
 import type { Positions } from "#lib/values/positions.ts";
 import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import type { Value } from "#lib/values/value.ts";
-import { pipeOf } from "./pipe.ts";
+import { pipeOf, stepOf } from "./pipe.ts";
 
 export type { Positions, RenderHost, RenderRequest };
 
@@ -59,19 +59,15 @@ function nameOf({ path, name, sls = "" }: RenderRequest): string | undefined {
 /**
  * Renders a template to text, as `file.managed` does with its `template`. Its first line names no renderers, and
  * without `sls` it has none of the variables of state files. Line ends become `\n`.
- * @param engine `jinja`.
+ * @param engine `jinja`, `mako`.
  * @throws {RenderError} If it cannot be rendered, or there is no such engine.
  */
 export async function renderTemplate(engine: string, request: RenderRequest, host: RenderHost): Promise<string> {
   const { text } = request;
-  const { table, notBuilt } = host.builtInRenderers;
-  if (Object.hasOwn(notBuilt, engine)) {
-    throw new RenderError(`There is no renderer ${engine} here. ${notBuilt[engine]}`);
-  }
-  if (!Object.hasOwn(table, engine)) throw new RenderError(`There is no template engine ${engine}`);
-  const { render } = await table[engine]();
+  const step = await stepOf({ name: engine, argline: "" }, host);
+  if (step === undefined) throw new RenderError(`There is no template engine ${engine}`);
   const origin = TextOrigin.ofFile(text, nameOf(request));
-  const { data } = await render({ data: text, origin, argline: "", request, host });
+  const { data } = await step.render({ data: text, origin, argline: "", request, host });
   if (typeof data === "string") return data;
   throw new RenderError(`The renderer ${engine} returns data, not text`);
 }

@@ -13,6 +13,7 @@ export const RENDERERS: BuiltInRenderers["table"] = {
   json5: () => import("./json5.ts"),
   msgpack: () => import("./msgpack.ts"),
   plain: () => import("./text.ts"),
+  stateconf: () => import("./stateconf.ts"),
   text: () => import("./text.ts"),
   toml: () => import("./toml.ts"),
   yaml: () => import("./yaml.ts"),
@@ -33,6 +34,5 @@ export const RENDERERS_NOT_BUILT: BuiltInRenderers["notBuilt"] = {
     "Write the file as jinja|yaml; what it computes can be an execution module in TypeScript, called by salt['module.function']().",
   pydsl: "Write the file as jinja|yaml.",
   pyobjects: "Write the file as jinja|yaml.",
-  stateconf: "Write the file as jinja|yaml; `{{ sls }}` in IDs keeps them apart, and `require: sls` orders files.",
   wempy: "Write the file for jinja.",
 };

@@ -11,6 +11,8 @@ export const RENDERER_DOCS: Readonly<Record<string, string>> = {
   json5: "Reads JSON5.",
   msgpack: "Reads MessagePack.",
   plain: "Passes text on as it is.",
+  stateconf:
+    "Renders a template and reads its data, with IDs relative to the file, a state for all of it, and its variables.",
   text: "Passes text on as it is.",
   toml: "Reads TOML.",
   yaml: "Reads YAML, as Salt does.",

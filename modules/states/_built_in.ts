@@ -90,6 +90,7 @@ export const STATE_MODULES: ModuleTable = {
   service: () => import("./service.ts"),
   ssh_auth: () => import("./ssh_auth.ts"),
   ssh_known_hosts: () => import("./ssh_known_hosts.ts"),
+  stateconf: () => import("./stateconf.ts"),
   status: () => import("./status.ts"),
   supervisord: () => import("./supervisord.ts"),
   sysctl: () => import("./sysctl.ts"),

@@ -24,6 +24,7 @@ import time
 import salt.client
 import salt.exceptions
 import salt.utils.args
+import salt.version
 
 from typed import typed
 
@@ -190,7 +191,7 @@ def main():
         cases = Cases()
         runpy.run_path(str(HERE / f"{name}.py"), cases.names())
         cases.record()
-        out = {"salt": "3008.3", "options": cases.options, "pillar": cases.pillar, "steps": cases.steps}
+        out = {"salt": salt.version.__version__, "options": cases.options, "pillar": cases.pillar, "steps": cases.steps}
         (HERE / f"{name}.json").write_text(json.dumps(out, indent=1, ensure_ascii=False) + "\n")
 
 

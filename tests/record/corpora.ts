@@ -127,7 +127,7 @@ export const CORPORA: readonly Corpus[] = [
   written("pillar_functions"),
   completed("program_calls", "program_calls", { needs: ["root"] }),
   written("psutil"),
-  { ...completed("python_rules", "python_rules"), runs: [{ to: "file", args: ["NAME"] }] },
+  { ...completed("python_rules", "python_rules", { args: ["NAME"] }) },
   printed("relative_dates"),
   printed("requisite_runs", { varies: ORDER }),
   {

@@ -50,7 +50,7 @@ Deno.test("renderers that the options forbid are skipped and logged", async () =
 
 Deno.test("the error of a Salt renderer that is not built names the alternative", async () => {
   for (
-    const name of ["py", "pyobjects", "pydsl", "mako", "stateconf", "wempy", "genshi", "cheetah", "nacl", "hjson"]
+    const name of ["py", "pyobjects", "pydsl", "mako", "wempy", "genshi", "cheetah", "nacl", "hjson"]
   ) {
     await assertRejects(() => data(`#!${name}\nx\n`, {}, "/x"), RenderError, `There is no renderer ${name} here. `);
   }
