@@ -13,7 +13,7 @@ import { renderTemplate } from "#lib/render/render.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The engines that there are. */
-const ENGINES: readonly string[] = ["jinja"];
+const ENGINES: readonly string[] = ["jinja", "mako"];
 
 /** What a template is rendered with. */
 export interface TemplateData {

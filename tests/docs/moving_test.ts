@@ -53,14 +53,14 @@ Deno.test("each row of the table of required changes is reported as an error, an
     ...TOPS,
     "etc/minion": `${MINION_FILE}source_interface_name: eth0\n`,
     "srv/salt/motd.sls": "/etc/motd:\n  file.managed:\n    - usr: root\n",
-    "srv/salt/python.sls": "#!pydsl\ndef run():\n    return {}\n",
+    "srv/salt/old.sls": "#!wempy\na: test.nop\n",
     "srv/salt/missing.sls": "x:\n  no_such_module.present: []\n",
   };
   await withTree(files, async (root) => {
     const { code, out, err } = await lint(root);
     assertEquals(code, 1);
     for (
-      const text of ["There is no renderer pydsl here", "Did you mean user?", "no_such_module"]
+      const text of ["There is no renderer wempy here", "Did you mean user?", "no_such_module"]
     ) {
       assertStringIncludes(out, text);
     }

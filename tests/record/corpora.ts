@@ -127,7 +127,10 @@ export const CORPORA: readonly Corpus[] = [
   written("pillar_functions"),
   completed("program_calls", "program_calls", { needs: ["root"] }),
   written("psutil"),
-  { ...completed("python_rules", "python_rules", { args: ["NAME"] }) },
+  completed("python_rules", "python_rules", {
+    args: ["NAME"],
+    needs: ["the Python package mako beside Salt"],
+  }),
   printed("relative_dates"),
   printed("requisite_runs", { varies: ORDER }),
   {

@@ -44,6 +44,12 @@ export interface StartMessage {
   readonly log_level: number;
 }
 
+/** Salt's renderers whose files are Python, or templates that Python renders. */
+export const SLS_RENDERERS = ["py", "pyobjects", "pydsl", "mako"] as const;
+
+/** One of {@linkcode SLS_RENDERERS}. */
+export type SlsRenderer = typeof SLS_RENDERERS[number];
+
 /** What is asked of the process of a job. */
 export type PythonRequest =
   /** The documentation of a function, which shows that there is one. */
@@ -68,14 +74,17 @@ export type PythonRequest =
   /** Runs an SLS file in Python. */
   | {
     readonly kind: "render";
-    /** `py`, or `pyobjects`. */
-    readonly renderer: string;
+    readonly renderer: SlsRenderer;
     readonly text: string;
     readonly path: string;
     readonly name: string;
     readonly sls: string;
     readonly saltenv: string;
     readonly pillar: boolean;
+    /** Whether the text is a template of a file, without the variables of state files. */
+    readonly is_template: boolean;
+    /** The compilation of states that the file is a part of. */
+    readonly run: number;
     /** Further names of the file. */
     readonly names: ValueMap;
   };

@@ -1,6 +1,6 @@
 /**
- * Renderers in Python: `#!py`, whose files have a function `run`, `#!pyobjects`, whose files make states, and a fleet's
- * own.
+ * Renderers in Python: `#!py`, whose files have a function `run`, `#!pyobjects` and `#!pydsl`, whose files make states,
+ * `#!mako`, and a fleet's own.
  * @module
  */
 
@@ -10,18 +10,16 @@ import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { traced } from "#lib/python_bridge/link/exceptions.ts";
 import { EVENT_DATA } from "#lib/plugins/renderer.ts";
+import { SLS_RENDERERS, type SlsRenderer } from "#lib/python_bridge/link/messages.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
-import { map, str, truthy, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { MinionPython } from "./questions.ts";
 import type { PythonPlugins } from "./python_files.ts";
 
 /** The functions of renderers, `upper.render`. */
 export type RendererFunctions = Pick<Functions<JobContext>, "get">;
 
-/** The renderers whose files are Python. */
-const SLS_RENDERERS: readonly string[] = ["py", "pyobjects"];
-
-/** The renderers of `builtin`, `py` and `pyobjects`, and those of the plugins in Python. */
+/** The renderers of `builtin`, Salt's own in Python, and those of the plugins in Python. */
 export function withPythonRenderers(
   builtin: RendererFunctions | undefined,
   { plugins, job, compilesPillar = false }: {
@@ -34,11 +32,11 @@ export function withPythonRenderers(
   return {
     async get(name) {
       const module = name.split(".", 1)[0];
-      const isOurs = SLS_RENDERERS.includes(module);
-      if (!names.has(module) && !isOurs) return await builtin?.get(name);
+      const ours = SLS_RENDERERS.find((one) => one === module);
+      if (!names.has(module) && ours === undefined) return await builtin?.get(name);
       if (job === undefined) return rendererOf(() => Promise.reject(new CommandError(`${module} needs Python`)));
-      if (isOurs && !names.has(module)) {
-        const how = { renderer: module, job, pillar: !compilesPillar };
+      if (ours !== undefined && !names.has(module)) {
+        const how = { renderer: ours, job, pillar: !compilesPillar };
         return rendererOf((given, context) => renderPython(given, context, how));
       }
       if (await job.find("renderers", name) instanceof MissingPlugin) return await builtin?.get(name);
@@ -71,14 +69,19 @@ function rendererOf(run: (given: ValueMap, context: JobContext) => Promise<unkno
   };
 }
 
-/** Runs an SLS file in Python. As in Salt, `py` runs the file itself, whatever renderers come before. */
+/** Runs an SLS file in Python, or renders a template. As in Salt, `py` runs the file whatever comes before it. */
 async function renderPython(
   given: ValueMap,
   context: JobContext,
-  { renderer, job, pillar }: { readonly renderer: string; readonly job: MinionPython; readonly pillar: boolean },
+  { renderer, job, pillar }: {
+    readonly renderer: SlsRenderer;
+    readonly job: MinionPython;
+    readonly pillar: boolean;
+  },
 ): Promise<unknown> {
   const text = (name: string) => str(given.get(name) ?? "");
-  const path = text("tmplpath");
+  const path = text("tmplpath"), sls = text("sls");
+  const isTemplate = (given.get("sls") ?? null) === null;
   const name = path.slice(path.lastIndexOf("/") + 1).split(".", 1)[0];
   const { value } = await job.request({
     kind: "render",
@@ -86,12 +89,30 @@ async function renderPython(
     text: text("data"),
     path,
     name: name === "" ? "sls" : name,
-    sls: text("sls"),
+    sls,
     saltenv: text("saltenv"),
     pillar,
-    names: furtherNames(given),
+    is_template: isTemplate,
+    run: runOf(context),
+    names: renderer === "mako" ? templateNames(given) : furtherNames(given),
   }, context);
   return value;
+}
+
+/** The numbers of compilations: the files of one have the same context. */
+const RUNS = new WeakMap<JobContext, number>();
+let lastRun = 0;
+
+function runOf(context: JobContext): number {
+  const run = RUNS.get(context) ?? ++lastRun;
+  RUNS.set(context, run);
+  return run;
+}
+
+/** The names of a template besides Salt's own. Those of its caller come last. */
+function templateNames(given: ValueMap): ValueMap {
+  const context = given.get("context") ?? null;
+  return new Map<Value, Value>([...furtherNames(given), ...isMap(context) ? context : []]);
 }
 
 /** The names of the file besides those of every SLS file: the event of a reactor's file. */

@@ -165,8 +165,11 @@ function writeStep({ write, text = "" }: RuleStep, root: string): void {
   Deno.writeTextFileSync(path, text);
 }
 
-/** Replays a rule on a pool that has all files from the start. */
-export async function replay(name: string): Promise<Difference[]> {
+/**
+ * Replays a rule on a pool that has all files from the start.
+ * @param python The option `python`.
+ */
+export async function replay(name: string, python?: string): Promise<Difference[]> {
   const { pillar, steps, ...rule } = readRule(name);
   const options = Object.fromEntries(Object.entries(rule.options).map(([key, value]) => [key, toValue(value)]));
   await using pool = new PythonPool({}, {
@@ -174,7 +177,13 @@ export async function replay(name: string): Promise<Difference[]> {
     grains: await grainsWith(steps, options),
     configure: (root) => {
       writeFiles(steps, root);
-      return { id: "m1", file_client: "local", file_roots: map({ base: [`${root}/srv`] }), ...options };
+      return {
+        id: "m1",
+        file_client: "local",
+        file_roots: map({ base: [`${root}/srv`] }),
+        ...options,
+        ...python && { python },
+      };
     },
   });
   const places = [

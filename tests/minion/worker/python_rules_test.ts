@@ -4,6 +4,7 @@
  */
 
 import { assertEquals } from "#tests/support/assert.ts";
+import { pythonWith } from "#tests/support/calls/python_with.ts";
 import { type OnPurpose, replay, unexpected } from "./python_rules.ts";
 
 /** What is ours on purpose. */
@@ -118,6 +119,12 @@ const ON_PURPOSE: Readonly<Record<string, OnPurpose>> = {
       "t69": /'a': \{'test': \['nop'/,
     }),
   },
+  pydsl: {
+    // A traceback has the file's path, and its lines.
+    ...traced("two", "notref", "emptyref", "raises", "syntax", "compiled_late", "compiled_fails"),
+    // A state that has failed counts for the exit code.
+    "br.high compiled_unchecked": / 2$/,
+  },
   families: {
     // Executors have the same names as other plugins.
     'test.echo x by ["br_known"]':
@@ -147,6 +154,37 @@ function unanswered(ours: OnPurpose): OnPurpose {
 function shown(ours: OnPurpose): OnPurpose {
   return Object.fromEntries(Object.entries(ours).map(([sls, text]) => [`state.show_sls ${sls}`, text]));
 }
+
+/** Files in `pydsl` with a traceback. */
+function traced(...names: readonly string[]): OnPurpose {
+  return Object.fromEntries(names.map((name) => [
+    `br.high ${name}`,
+    new RegExp(`render error: .*Traceback [^]*File "\\{CACHE\\}/${name}\\.sls", line \\d`),
+  ]));
+}
+
+/** What is ours on purpose in templates of Mako, which need its library. */
+const MAKO: OnPurpose = shown({
+  // Without the lines of the library.
+  missing: /failed: Traceback \(most recent call last\):\\n {2}File "missing", line 0, in render_body\\nNameError: /,
+  raises:
+    /\\n {2}File "raises", line 4, in render_body\\n {4}- name: \$\{1 \/ 0\}\\nZeroDivisionError: division by zero/,
+  syntax: /failed: CompileException: Fragment 'for x in' is not a partial control statement at line: 2 char: 1"\] 1$/,
+  unended: /failed: SyntaxException: Unterminated control keyword: 'for' at line: 2 char: 1"\] 1$/,
+  expression: /failed: SyntaxException: \(SyntaxError\) .* at line: 2 char: 4"\] 1$/,
+  key: /\\n {2}File "key", line 2, in render_body\\n {4}a: .*\\nKeyError: \\'absent\\'/,
+  absent: /line 2, in render_body\\n.*Cant locate template for uri \\'salt:\/\/lib\/absent\.mako\\'/,
+  scheme: /ValueError: Unsupported URL scheme\(http\) in http:\/\/localhost\/x/,
+  // As of all files: what it has made is shown.
+  text: /^\['SLS text does not render to a dictionary', 'Error when rendering state with contents: /,
+});
+const mako = pythonWith("mako");
+
+Deno.test({
+  name: `templates of Mako are rendered as Salt's${mako === undefined ? " (ignored: no python3 here has mako)" : ""}`,
+  ignore: mako === undefined,
+  fn: async () => assertEquals(unexpected(await replay("mako", mako), MAKO), []),
+});
 
 for (const [rule, purpose] of Object.entries(ON_PURPOSE)) {
   Deno.test(`jobs with plugins in Python answer as Salt's: ${rule}`, async () => {

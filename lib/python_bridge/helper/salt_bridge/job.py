@@ -225,6 +225,10 @@ class Job:
         """Runs an SLS file in Python: its function `run`, or the states that it makes."""
         if message["renderer"] == "pyobjects":
             from . import pyobjects as renderer
+        elif message["renderer"] == "pydsl":
+            from . import pydsl as renderer
+        elif message["renderer"] == "mako":
+            from . import mako_text as renderer
         else:
             from . import sls as renderer
 
