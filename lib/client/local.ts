@@ -31,7 +31,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import { jobNew, jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
 import type { BusEvent } from "#lib/bus/event.ts";
 import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
-import { openJobStore } from "#lib/stores/open_store.ts";
+import { commandStore } from "./command_store.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import { jobMinions } from "#lib/jobs/listing.ts";
 import { type JobOutcome, jobOutcomes } from "#lib/jobs/outcomes.ts";
@@ -109,7 +109,7 @@ export class LocalClient {
     // Users in `publisher_acl` may not read the master's files: for them this is expected and not logged.
     const storeLog: StoreLog = (text, cause) =>
       cause instanceof Deno.errors.PermissionDenied ? log.debug(text) : log.warning(text);
-    this.#jobs = openJobStore(opts, { log: storeLog });
+    this.#jobs = commandStore(opts, { log: storeLog });
     this.#data = new DataCache(opts.cachedir, { log: storeLog });
     this.#channel = parts.channel;
     this.#events = parts.events;

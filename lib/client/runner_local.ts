@@ -10,7 +10,7 @@ import { type JobOutcome, jobOutcomes } from "#lib/jobs/outcomes.ts";
 import { timeoutsOf } from "./job.ts";
 import { LocalClient } from "./local.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { openJobStore } from "#lib/stores/open_store.ts";
+import { commandStore } from "./command_store.ts";
 import { checkMasterRunning } from "./master_running.ts";
 import { readPorts } from "#lib/config/master_paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -80,7 +80,7 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
     gone: () => new Set(readPresence(opts.cachedir).gone.keys()),
     async outcomes(jid, ids, returns) {
       const publishPort = publishPortOf(opts);
-      const jobs = openJobStore(opts, { log: options.log.warning });
+      const jobs = commandStore(opts, { log: options.log.warning });
       const outcomes = await jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache(), returns })
         .finally(() => jobs.close());
       for (const id of await runningAmong(unsureIn(outcomes), jid, commands)) {

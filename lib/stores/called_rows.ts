@@ -16,6 +16,7 @@ import type {
   OutputWrite,
   PageQuery,
   PageRow,
+  ReturnsPart,
   ReturnWrite,
   RowsStatus,
 } from "./rows.ts";
@@ -56,8 +57,8 @@ export abstract class CalledRows implements JobRows {
   }
 
   /** As {@linkcode JobRows} says. */
-  returns(jid: string, id: string | null): Promise<JobReturnRow[]> {
-    return this.call("returns", [jid, id]);
+  returns(jid: string, id: string | null, part?: ReturnsPart): Promise<JobReturnRow[]> {
+    return this.call("returns", [jid, id, part]);
   }
 
   /** As {@linkcode JobRows} says. */
@@ -120,7 +121,7 @@ export function performCall(rows: JobRows, method: string, argument: unknown): P
     case "saveBatch":
       return rows.saveBatch(argument as BatchWrite);
     case "returns":
-      return rows.returns(...argument as [string, string | null]);
+      return rows.returns(...argument as [string, string | null, ReturnsPart?]);
     case "outputs":
       return rows.outputs(...argument as [string, string]);
     case "page":

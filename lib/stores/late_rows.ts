@@ -6,20 +6,19 @@
 
 import { CalledRows, performCall } from "./called_rows.ts";
 import type { JobRows } from "./rows.ts";
-import type { StoreOpts } from "./store_options.ts";
 
-/** The rows of a database that this process opens itself. */
+/** The rows that `open` gives. */
 export class LateRows extends CalledRows {
-  readonly #opts: StoreOpts;
+  readonly #open: () => Promise<JobRows>;
   #opened: Promise<JobRows> | undefined;
 
-  constructor(opts: StoreOpts) {
+  constructor(open: () => Promise<JobRows>) {
     super();
-    this.#opts = opts;
+    this.#open = open;
   }
 
   protected override async call<T>(method: keyof JobRows, argument?: unknown): Promise<T> {
-    this.#opened ??= import("./open_rows.ts").then(({ openRows }) => openRows(this.#opts));
+    this.#opened ??= this.#open();
     // The value is what the method of the rows gave.
     return await performCall(await this.#opened, method, argument) as T;
   }

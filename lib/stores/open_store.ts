@@ -43,7 +43,7 @@ export function openJobStore(opts: JobStoreOpts, { log, journal, rows, onWait }:
       ...journal !== undefined && { journal },
     }));
   }
-  return rowJobStore(rows ?? new LateRows(opts), {
+  return rowJobStore(rows ?? new LateRows(async () => (await import("./open_rows.ts")).openRows(opts)), {
     uniqueJid: opts.unique_jid,
     maxOutputBytes: opts.live_output_max,
     log,

@@ -28,6 +28,7 @@ import type {
   OutputWrite,
   PageQuery,
   PageRow,
+  ReturnsPart,
   ReturnWrite,
   RowsStatus,
 } from "./rows.ts";
@@ -250,8 +251,8 @@ export class OutboxRows implements JobRows {
   }
 
   /** As {@linkcode JobRows} says. */
-  returns(jid: string, id: string | null): Promise<JobReturnRow[]> {
-    return this.#either(() => this.#parts.rows.returns(jid, id), (reason) => {
+  returns(jid: string, id: string | null, part?: ReturnsPart): Promise<JobReturnRow[]> {
+    return this.#either(() => this.#parts.rows.returns(jid, id, part), (reason) => {
       const found = id === null ? undefined : this.#returns.get(`${jid} ${id}`);
       return found === undefined ? refuse(reason) : [found];
     });

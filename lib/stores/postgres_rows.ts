@@ -24,6 +24,7 @@ import type {
   OutputWrite,
   PageQuery,
   PageRow,
+  ReturnsPart,
   ReturnWrite,
   RowsStatus,
 } from "./rows.ts";
@@ -248,11 +249,14 @@ export class PostgresRows implements JobRows {
   }
 
   /** As {@linkcode JobRows} says. */
-  async returns(jid: string, id: string | null): Promise<JobReturnRow[]> {
+  async returns(jid: string, id: string | null, part?: ReturnsPart): Promise<JobReturnRow[]> {
+    const parts = part === undefined ? [] : [part.after, part.count];
     const rows = await this.#rows<{ readonly minion: string; readonly body: Uint8Array; readonly stored: string }>(
       `select minion, body, extract(epoch from stored) * 1000 as stored from ${this.#schema}.returns
-       where jid = $1 ${id === null ? "" : "and minion = $2"}`,
-      id === null ? [jid] : [jid, id],
+       where jid = $1 and ($2::text is null or minion = $2) ${
+        part === undefined ? "" : "and minion > $3 order by minion limit $4"
+      }`,
+      [jid, id, ...parts],
     );
     return rows.map(({ minion, body, stored }) => ({
       id: minion,

@@ -84,6 +84,13 @@ export interface JobReturnRow {
   readonly storedMs: number;
 }
 
+/** A part of the returns of a job. */
+export interface ReturnsPart {
+  /** The id that they follow; empty for the first. */
+  readonly after: string;
+  readonly count: number;
+}
+
 /** Which loads {@linkcode JobRows.page} gives. */
 export interface PageQuery {
   /** Only smaller jids. */
@@ -128,8 +135,12 @@ export interface JobRows {
   saveOutput(write: OutputWrite): Promise<Appended>;
   saveBatch(write: BatchWrite): Promise<void>;
   job(jid: string): Promise<JobRow | undefined>;
-  /** The returns of a job, or that of one minion. */
-  returns(jid: string, id: string | null): Promise<JobReturnRow[]>;
+  /**
+   * The returns of a job, or that of one minion.
+   * @param part Those that follow an id, in their order.
+   * @default all, in any order
+   */
+  returns(jid: string, id: string | null, part?: ReturnsPart): Promise<JobReturnRow[]>;
   acks(jid: string): Promise<Omit<AckWrite, "jid">[]>;
   /** The batches of a minion's output, in order. */
   outputs(jid: string, id: string): Promise<Uint8Array[]>;

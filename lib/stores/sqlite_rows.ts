@@ -23,6 +23,7 @@ import {
   type OutputWrite,
   type PageQuery,
   type PageRow,
+  type ReturnsPart,
   type ReturnWrite,
   type RowsStatus,
   SCHEMA,
@@ -292,10 +293,15 @@ export class SqliteRows implements JobRows {
   }
 
   /** As {@linkcode JobRows} says. */
-  returns(jid: string, id: string | null): Promise<JobReturnRow[]> {
+  returns(jid: string, id: string | null, part?: ReturnsPart): Promise<JobReturnRow[]> {
     return this.#read(() =>
-      this.#statement("select minion, body, stored from returns where jid = ?1 and (?2 is null or minion = ?2)")
-        .all(jid, id).map((row) => ({ id: String(row.minion), body: bytesOf(row.body), storedMs: Number(row.stored) }))
+      this.#statement(
+        "select minion, body, stored from returns where jid = ?1 and (?2 is null or minion = ?2) and minion > ?3 order by minion limit ?4",
+      ).all(jid, id, part?.after ?? "", part?.count ?? -1).map((row) => ({
+        id: String(row.minion),
+        body: bytesOf(row.body),
+        storedMs: Number(row.stored),
+      }))
     );
   }
 

@@ -11,7 +11,7 @@ import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { NoMasterError, UsageError } from "#lib/errors.ts";
 import { batchSize } from "#lib/jobs/batch_size.ts";
 import { EX_MINIONS, EX_NO_MINIONS } from "#lib/commands/cli/exit_codes.ts";
-import { openJobStore } from "#lib/stores/open_store.ts";
+import { commandStore } from "#lib/client/command_store.ts";
 import type { BatchState, JobStore } from "#lib/jobs/store.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import type { ReturnKey } from "#lib/protocol/return_key.ts";
@@ -56,7 +56,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
     io.writeError(NO_RETURN_TEXT);
     return EX_NO_MINIONS;
   }
-  const jobs = openJobStore(opts, { log: (text) => session.log.debug(text) });
+  const jobs = commandStore(opts, { log: (text) => session.log.debug(text) });
   const jid = makeJid(undefined, { unique: opts.unique_jid });
   const state = newBatch(job, { jid, minions: up, session, spec });
   if (options.async) {
@@ -150,7 +150,7 @@ async function startInBackground({ jid, size, fun }: BatchState, { io, opts, use
  * @returns The exit code; nothing reads it.
  */
 export async function runStoredBatch(jid: string, session: Session): Promise<number> {
-  const { batches } = openJobStore(session.opts, { log: (text) => session.log.warning(text) });
+  const { batches } = commandStore(session.opts, { log: (text) => session.log.warning(text) });
   const state = await batches.read(jid);
   if (state === undefined) throw new UsageError(`There is no batch job ${jid}`);
   const timeouts = { timeoutMs: state.timeoutS * 1000, gatherMs: state.gatherS * 1000 };

@@ -247,6 +247,7 @@ function openJobs(
   return {
     services: {
       store,
+      ...rows !== undefined && { rows },
       fired: new FiredReturns(fired),
       async durable() {
         if (journal === undefined) return;

@@ -9,7 +9,7 @@ import { DataCache } from "#lib/fleet/data_cache.ts";
 import { lateKeyBank } from "#lib/cluster_banks/late_key_bank.ts";
 import { changeNotes } from "#lib/config/master_paths.ts";
 import { requestRotation } from "#lib/keys/dropfile.ts";
-import { openJobStore } from "#lib/stores/open_store.ts";
+import { commandStore } from "#lib/client/command_store.ts";
 import { KeyManager } from "#lib/keys/manager.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { loadWheel } from "#lib/master/functions/catalogues.ts";
@@ -40,7 +40,7 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
   const data = new DataCache(opts.cachedir, { log: warn, notes: changeNotes(opts) });
   return {
     opts,
-    jobs: openJobStore(opts, { log: warn }),
+    jobs: commandStore(opts, { log: warn }),
     keys,
     data,
     local: parts.local,

@@ -10,6 +10,7 @@ import { truncateValue } from "#lib/text/truncate.ts";
 import type { MasterServices } from "./services.ts";
 import { runnerCommand, wheelAsyncCommand, wheelCommand } from "./function_commands.ts";
 import { publishCommand, resolveCommand } from "./publish.ts";
+import { storeCommand } from "./store_command.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Value;
@@ -24,6 +25,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   runner: runnerCommand,
   wheel: wheelCommand,
   wheel_async: wheelAsyncCommand,
+  _store: storeCommand,
 };
 
 /** @returns The token's data; `""` if the sender gets none; `{error}` if the password was not checked. */

@@ -12,6 +12,7 @@ import type { DataCache } from "#lib/fleet/data_cache.ts";
 import type { Mine } from "#lib/fleet/mine.ts";
 import type { Throttled } from "#lib/flow/job_flow.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
+import type { JobRows } from "#lib/stores/rows.ts";
 import type { FunctionServices } from "#lib/master/functions/messages.ts";
 import type { KeyBank } from "#lib/keys/key_bank.ts";
 import type { KeyStore } from "#lib/keys/store.ts";
@@ -55,6 +56,8 @@ export interface AuthServices {
 export interface JobServices {
   /** What is kept of them. */
   readonly store: JobStore;
+  /** The rows that they are in; absent if they are in files. */
+  readonly rows?: JobRows;
   /** Returns that were published but could not be stored: their minions send them again. */
   readonly fired: FiredReturns;
   /**
