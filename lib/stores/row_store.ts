@@ -60,6 +60,10 @@ class RowJobStore implements JobStore {
   readonly #rows: JobRows;
   readonly #options: RowStoreOptions;
   readonly #known = new BoundedMap<string, Known>(MAX_KNOWN);
+  /** Questions for jobs that have no answer yet: thousands of returns of one job come at once. */
+  readonly #asked = new Map<string, Promise<Known | undefined>>();
+  /** Jobs that are being made of a return. */
+  readonly #making = new Map<string, Promise<boolean>>();
   /** Jobs that this store has just made. */
   readonly #prepared = new BoundedMap<string, true>(MAX_PREPARED);
   readonly acks: JobStore["acks"];
@@ -119,8 +123,7 @@ class RowJobStore implements JobStore {
     }
     let known = await this.#facts(jid);
     if (known === undefined) {
-      // A job's own load is written while the job is being sent, so it may come at this moment, and takes precedence.
-      await this.#saveJob({ jid, ...loadColumns(load), keepsLoad: true });
+      await this.#makeOf(jid, load);
       known = await this.#facts(jid);
     }
     if (known?.nocache === true) return "ignored";
@@ -137,8 +140,24 @@ class RowJobStore implements JobStore {
 
   /** What is known of a job that has a load; `undefined` if there is none, or it has none yet. */
   async #facts(jid: string): Promise<Known | undefined> {
-    const known = this.#known.get(jid);
-    if (known !== undefined) return known;
+    return this.#known.get(jid) ?? await this.#shared(this.#asked, jid, () => this.#readFacts(jid));
+  }
+
+  /** A job's own load is written while the job is being sent, so it may come at this moment, and takes precedence. */
+  async #makeOf(jid: string, load: ReadonlyMap<Value, Packable>): Promise<void> {
+    await this.#shared(this.#making, jid, () => this.#saveJob({ jid, ...loadColumns(load), keepsLoad: true }));
+  }
+
+  /** What `begin` gives; while it has not ended, whoever asks for the same gets the same. */
+  #shared<T>(running: Map<string, Promise<T>>, key: string, begin: () => Promise<T>): Promise<T> {
+    const known = running.get(key);
+    if (known !== undefined) return this.#wait(known);
+    const begun = begin().finally(() => running.delete(key));
+    running.set(key, begun);
+    return begun;
+  }
+
+  async #readFacts(jid: string): Promise<Known | undefined> {
     const row = await this.#job(jid);
     if (row === undefined) return undefined;
     const facts = { hidden: row.hidden ?? undefined, nocache: row.nocache };
