@@ -80,6 +80,18 @@ export async function newReturnKey(): Promise<ReturnKey> {
   return await ReturnKey.create();
 }
 
+/** A function on hosts of a roster. */
+export interface AuthorizedCall {
+  readonly fun: string;
+  /** As on the wire. */
+  readonly arg: readonly Value[];
+  /** The ids of the hosts. */
+  readonly ids: readonly string[];
+}
+
+/** The clear commands that have a job's fields. */
+type Command = "publish" | "resolve" | "authorize";
+
 /** Time limit of publishing. */
 const PUBLISH_TIMEOUTS = { timeoutMs: 15_000, tries: 1 };
 
@@ -176,7 +188,16 @@ export class LocalClient {
     return (await this.#answered(job, "resolve")).minions;
   }
 
-  async #answered(job: JobRequest, cmd: "publish" | "resolve"): Promise<PublishedJob> {
+  /**
+   * Asks the master whether the user may run a function on hosts of a roster.
+   * @param ids Their ids.
+   * @throws {RefusedError} If not.
+   */
+  async authorize({ fun, arg, ids }: AuthorizedCall): Promise<void> {
+    await this.#answered({ tgt: [...ids], tgtType: "list", fun, arg: [...arg] }, "authorize");
+  }
+
+  async #answered(job: JobRequest, cmd: Command): Promise<PublishedJob> {
     let reply = await this.#ask(job, cmd);
     // A restarted master has new keys: read our key again, once.
     if (isMap(reply) && reply.has("error") && this.#credentials === undefined && !isThrottled(reply)) {
@@ -198,7 +219,7 @@ export class LocalClient {
     return await signedRequest(job, { opts: this.#opts, user: typeof name === "string" ? name : this.#user, signer });
   }
 
-  async #ask(job: JobRequest, cmd: "publish" | "resolve"): Promise<Value> {
+  async #ask(job: JobRequest, cmd: Command): Promise<Value> {
     const key = readTextFileIfExists(accessKeyPath(this.#opts.cachedir, keyOwner(this.#user, this.#opts.user)))?.trim();
     const load = map({
       cmd,

@@ -96,7 +96,7 @@ function makeMasterOptions() {
     api_logfile: pathOption("/var/log/salt/api", "Log file of `salt-api`."),
     netapi_enable_clients: strsOption(
       [],
-      "Clients that `salt-api` serves: local, local_async, local_batch, local_subset, runner, runner_async, wheel, wheel_async; none unless they are named.",
+      "Clients that `salt-api` serves: local, local_async, local_batch, local_subset, runner, runner_async, ssh, wheel, wheel_async; none unless they are named.",
     ),
     netapi_allow_raw_shell: boolOption(false, "Whether `salt-api` takes chunks with `raw_shell`."),
     salt_console: boolOption(

@@ -154,8 +154,11 @@ export function argList(low: ValueMap): readonly Value[] {
   return arg === undefined ? [] : asList(arg);
 }
 
-/** @throws {ApiError} 400 if the field is there and no number that is at least 0. */
-function numberIn(low: ValueMap, name: string): number | undefined {
+/**
+ * The number in a field of a chunk; `undefined`: it is not there.
+ * @throws {ApiError} 400 if the field is there and no number that is at least 0.
+ */
+export function numberIn(low: ValueMap, name: string): number | undefined {
   const value = low.get(name);
   if (value === undefined || value === null) return undefined;
   const number = typeof value === "string" ? Number(value) : toNumber(value);

@@ -12,6 +12,7 @@ import { asList } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type ApiCaller, noteRefusal } from "./caller.ts";
 import { runBatched, runLocal, runSubset, startLocal } from "./local_calls.ts";
+import { runSsh } from "./ssh_calls.ts";
 import { runRunnerCall, runWheelCall, startRunnerCall, startWheelCall } from "./master_calls.ts";
 
 /**
@@ -28,7 +29,7 @@ const CLIENTS: Readonly<Record<string, ClientCall>> = {
   local_subset: runSubset,
   runner: runRunnerCall,
   runner_async: startRunnerCall,
-  ssh: () => Promise.reject(new ApiError(400, "The client ssh is not built")),
+  ssh: runSsh,
   wheel: runWheelCall,
   wheel_async: startWheelCall,
 };
@@ -106,9 +107,9 @@ export async function runChunk(low: ValueMap, caller: ApiCaller): Promise<Value[
   }
 }
 
-/** How many minions a chunk was for; `null` for functions of the master. */
+/** How many minions or hosts a chunk was for; `null` for functions of the master. */
 function countIn(client: string, entries: readonly Value[]): number | null {
-  if (!client.startsWith("local")) return null;
+  if (!(client.startsWith("local") || client === "ssh")) return null;
   if (client === "local_batch") return entries.length;
   const [entry] = entries;
   if (!isMap(entry)) return 0;

@@ -9,14 +9,13 @@ import type { PrintResult } from "#lib/output/printer.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { SshTarget } from "#lib/ssh/rosters.ts";
 import type { SaltSshValues } from "./salt_ssh_options.ts";
-import type { Value } from "#lib/values/value.ts";
+import type { SshWork } from "./ssh_fleet.ts";
 
 /** What is run on each host. */
 export interface SshCommand {
   readonly target: SshTarget;
   readonly jid: string;
-  /** A function, or the words of `-r`. */
-  readonly work: { readonly fun: string; readonly arg: readonly Value[] } | { readonly raw: readonly string[] };
+  readonly work: SshWork;
 }
 
 /** One run of the command. */

@@ -11,6 +11,7 @@ import type { MasterServices } from "./services.ts";
 import { runnerCommand, wheelAsyncCommand, wheelCommand } from "./function_commands.ts";
 import { publishCommand, resolveCommand } from "./publish.ts";
 import { storeCommand } from "./store_command.ts";
+import { authorizeCommand } from "./authorize.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Value;
@@ -19,6 +20,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   ping: (load) => load,
   publish: publishCommand,
   resolve: resolveCommand,
+  authorize: authorizeCommand,
   mk_token: makeToken,
   get_token: (load, { auth }) =>
     load.has("token") ? auth.callers.external.tokens.get(load.get("token"))?.data ?? new Map() : false,

@@ -21,6 +21,7 @@ const CLIENTS = [
   "local_subset",
   "runner",
   "runner_async",
+  "ssh",
   "wheel",
   "wheel_async",
 ];

@@ -1,0 +1,189 @@
+/**
+ * The hosts of the rosters, and the running of functions on them: for `salt-ssh`, for the client `ssh` of the API, and
+ * for functions on a host that ask for others.
+ * @module
+ */
+
+import { ControlAnswers } from "./control_answers.ts";
+import { type ControlStores, openStores, rosterSources } from "./roster_sources.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { messageOf, RosterError, SshError } from "#lib/errors.ts";
+import { userToBecome } from "#lib/programs/run_user.ts";
+import { LEVEL_NUMBERS, type Logger } from "#lib/runtime/log.ts";
+import { makeKey, makeSshDirectory, type SshPlace } from "#lib/ssh/connection.ts";
+import { Executables } from "#lib/ssh/executables.ts";
+import { type HostRunOptions, runOnHost, runRaw } from "#lib/ssh/host_run.ts";
+import { defaultKey, readRosterHost, type RosterHost } from "#lib/ssh/roster.ts";
+import { hostsOfTarget, readRosters, type RosterSources, type SshTarget } from "#lib/ssh/rosters.ts";
+import { map, type Value } from "#lib/values/value.ts";
+
+/** What is run on a host: a function with its arguments as on the wire, or the words of a command line. */
+export type SshWork = { readonly fun: string; readonly arg: readonly Value[] } | { readonly raw: readonly string[] };
+
+/** How functions are run, besides what the options of the master say. */
+export interface SshFlags {
+  /** Whether the executable is copied though it is there. */
+  readonly copiesAnew: boolean;
+  /** Whether it is copied to a directory with a random name. */
+  readonly randomDirectory: boolean;
+  /** Whether the public key is added to the user's keys. */
+  readonly deploysKey: boolean;
+  /** Whether every host is to give a terminal. */
+  readonly forcesTty: boolean;
+}
+
+/** The flags of a run that asks for nothing. */
+export const NO_FLAGS: SshFlags = { copiesAnew: false, randomDirectory: false, deploysKey: false, forcesTty: false };
+
+/** What the hosts are reached with. */
+export interface SshSetting {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** The user who asks. */
+  readonly user: string;
+  readonly flags: SshFlags;
+}
+
+/** The end of the work on a host. */
+export interface HostEnd {
+  readonly id: string;
+  /** The return; of a failure its text. */
+  readonly return: Value;
+  readonly retcode: number;
+  /** What kept the host from a return; `roster`: its entry is bad. */
+  readonly failure?: SshError["kind"] | "roster" | "other";
+  readonly out?: string;
+  readonly errorDetails?: readonly string[];
+}
+
+/** The code of a host without a return. */
+const EX_FAILED = 20;
+
+/** The hosts; disposing of it removes the directory of its connections. */
+export class SshFleet implements Disposable {
+  readonly #setting: SshSetting;
+  readonly #stores: ControlStores;
+  readonly #sources: RosterSources;
+  readonly #place: SshPlace;
+  readonly #answers: ControlAnswers;
+  readonly #executables: Executables;
+  /** Keys that are being made, by path: many hosts need the same one. */
+  readonly #keysMade = new Map<string, Promise<void>>();
+
+  constructor(setting: SshSetting) {
+    const { opts, log, signal, user } = setting;
+    this.#setting = setting;
+    this.#stores = openStores(opts, log);
+    this.#sources = rosterSources(opts, this.#stores, { log, signal, user });
+    const { ignore_host_keys: ignoreHostKeys, no_host_keys: noHostKeys } = opts;
+    this.#place = { directory: makeSshDirectory(), ignoreHostKeys, noHostKeys, signal };
+    const keepsGrains = opts.minion_data_cache && (Deno.uid() !== 0 || userToBecome(opts.user) === undefined);
+    this.#answers = new ControlAnswers({ ...this.#stores, opts, log, signal, keepsGrains });
+    this.#executables = new Executables(opts, this.#place.directory);
+  }
+
+  /**
+   * The entries of the hosts that a target matches.
+   * @throws {RosterError} If no roster can be read.
+   * @throws {TargetError} If the target cannot be read.
+   */
+  async find(target: SshTarget): Promise<Map<string, Value>> {
+    const { opts } = this.#setting;
+    return hostsOfTarget(await readRosters(this.#sources, target), target, { opts, data: this.#stores.data });
+  }
+
+  /** Runs something on hosts, some at a time. What comes after the end of the signal is left out. */
+  async run(
+    hosts: ReadonlyMap<string, Value>,
+    job: { readonly work: SshWork; readonly jid: string },
+    onEnd: (end: HostEnd) => void,
+  ): Promise<void> {
+    const { opts, signal } = this.#setting;
+    await eachAtATime([...hosts], opts.ssh_max_procs, async ([id, entry]) => {
+      if (signal.aborted) return;
+      const end = await this.#endOf(id, entry, job);
+      if (!signal.aborted) onEnd(end);
+    });
+  }
+
+  /** The end of the work on one host; a failure has its text in place of a return. */
+  async #endOf(
+    id: string,
+    entry: Value,
+    { work, jid }: { readonly work: SshWork; readonly jid: string },
+  ): Promise<HostEnd> {
+    const { opts, log, flags, signal } = this.#setting;
+    try {
+      const read = readRosterHost(id, entry, { opts, warn: (text) => log.warning(text) });
+      const host = flags.forcesTty ? { ...read, tty: true } : read;
+      if (host.priv !== null && host.priv === defaultKey(opts)) await this.#makeKey(host.priv);
+      return { id, ...await ("raw" in work ? this.#raw(host, work.raw) : this.#call(host, { ...work, jid })) };
+    } catch (error) {
+      if (signal.aborted) return { id, return: null, retcode: EX_FAILED };
+      if (!(error instanceof SshError || error instanceof RosterError)) {
+        log.error(`${id}: ${messageOf(error)}`);
+        if (!(error instanceof Error)) throw error;
+      }
+      if (error instanceof SshError) log.info(`${id}: ${error.kind}`);
+      const failure = error instanceof SshError ? error.kind : error instanceof RosterError ? "roster" : "other";
+      return { id, return: messageOf(error), retcode: EX_FAILED, failure };
+    }
+  }
+
+  async #raw(host: RosterHost, words: readonly string[]): Promise<Omit<HostEnd, "id">> {
+    const { retcode, ...texts } = await runRaw(host, words, this.#place);
+    const failed = retcode === 0 ? {} : { _error: "The command resulted in a non-zero exit code" };
+    return { return: map({ ...texts, retcode, parsed: null, ...failed }), retcode };
+  }
+
+  async #call(
+    host: RosterHost,
+    call: { readonly fun: string; readonly arg: readonly Value[]; readonly jid: string },
+  ): Promise<Omit<HostEnd, "id">> {
+    const { log } = this.#setting;
+    // What fails is in the return. As in Salt, the host's own log is shown only to who asks for more than warnings.
+    const logLevel = log.lowest < LEVEL_NUMBERS.warning ? log.lowest : LEVEL_NUMBERS.quiet;
+    return await runOnHost(host, { ...call, logLevel, syncs: this.#answers.hasPlugins() }, this.#hostOptions());
+  }
+
+  #hostOptions(): HostRunOptions {
+    const { opts, log, flags } = this.#setting;
+    return {
+      place: this.#place,
+      executables: this.#executables,
+      controlId: controlId(),
+      copiesAnew: flags.copiesAnew,
+      wipes: opts.ssh_wipe,
+      randomDirectory: flags.randomDirectory,
+      deployKey: flags.deploysKey,
+      answer: (load, id) => this.#answers.answer(load, id),
+      log,
+    };
+  }
+
+  #makeKey(path: string): Promise<void> {
+    return this.#keysMade.getOrInsertComputed(path, () => makeKey(path));
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.#place.directory, { recursive: true });
+  }
+}
+
+/** Six hexadecimal digits for this host: the first of the UUID of its name, as in Salt. */
+function controlId(): string {
+  const dns = Uint8Array.fromHex("6ba7b8109dad11d180b400c04fd430c8");
+  const name = new TextEncoder().encode(Deno.hostname());
+  return hashHex(new Uint8Array([...dns, ...name]), "md5").slice(0, 6);
+}
+
+/** Calls `act` with each item, at most `max` at a time. */
+async function eachAtATime<T>(items: readonly T[], max: number, act: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await act(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(max, items.length) }, worker));
+}

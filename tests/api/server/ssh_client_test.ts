@@ -1,0 +1,123 @@
+/** The client `ssh`: functions on a real sshd, with the rights of `external_auth`, and what a chunk may not choose. */
+
+import { apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
+import { assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { startFleet } from "#tests/support/fleet/fleet.ts";
+import { SshDaemon, whyNoSshd } from "#tests/support/fleet/ssh_daemon.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { toValue } from "#lib/values/value.ts";
+
+const missing = whyNoSshd();
+
+const RULES = {
+  alice: [".*"],
+  web: [{ "web*": ["test.*"] }],
+  texts: ["test.*"],
+  nobody: ["@runner"],
+};
+
+async function withSite(
+  act: (
+    ask: (user: string, low: Record<string, unknown>) => Promise<unknown>,
+    host: SshDaemon,
+    site: ApiSite,
+  ) => Promise<void>,
+): Promise<void> {
+  await using host = await SshDaemon.start();
+  host.roster({ web1: {}, db1: {}, gone: { port: 1 } });
+  const master = {
+    ...apiMasterOptions(host.root, RULES),
+    netapi_allow_raw_shell: true,
+    roster_file: `${host.root}/conf/roster`,
+    file_roots: { base: [`${host.root}/states`] },
+    pillar_roots: { base: [`${host.root}/pillar`] },
+    ignore_host_keys: true,
+  };
+  await using fleet = await startFleet({ master });
+  await using site = new ApiSite(fleet);
+  const tokens: Record<string, string> = {};
+  for (const user of Object.keys(RULES)) tokens[user] = await site.logIn(user);
+  await act(
+    async (user, low) => {
+      const { status, body } = await site.post("/", { client: "ssh", ...low }, { "X-Auth-Token": tokens[user] });
+      if (status === 200) return body.return;
+      return `${status} ${mapOrEmpty(toValue(body.error)).get("message")}`;
+    },
+    host,
+    site,
+  );
+}
+
+function sshClientTest(name: string, act: Parameters<typeof withSite>[0]): void {
+  Deno.test({
+    name: missing === undefined ? name : `${name} (${missing})`,
+    ignore: missing !== undefined,
+    fn: () => withSite(act),
+  });
+}
+
+const FAILED = "The command resulted in a non-zero exit code";
+
+sshClientTest("the client ssh answers as Salt's: returns with their job, failures with ssh's words", async (ask) => {
+  const jid = "20261129041528272520";
+  const call = { tgt: "web1", fun: "test.ping", jid };
+  assertEquals(await ask("alice", call), [{
+    web1: { jid, return: true, retcode: 0, id: "web1", fun: "test.ping", fun_args: [] },
+  }]);
+  const listed = await ask("alice", { ...call, tgt: "db1,gone", tgt_type: "list", fun: "cmd.run", arg: "exit 3" });
+  assertEquals(listed, [{
+    db1: { jid, return: "", retcode: 3, id: "db1", fun: "cmd.run", fun_args: ["exit 3"] },
+    gone: {
+      stdout: "",
+      stderr: "ssh: connect to host 127.0.0.1 port 1: Connection refused",
+      retcode: 255,
+      parsed: null,
+      _error: FAILED,
+    },
+  }]);
+  const named = await ask("alice", { ...call, fun: "test.kwarg", kwarg: { door: "red $HOME" } });
+  assertMatch(JSON.stringify(named), /"return":\{[^}]*"door":"red \$HOME"/);
+  assertEquals(await ask("alice", { ...call, tgt: "nosuch" }), [{}]);
+  assertEquals(await ask("alice", { ...call, fun: "echo a; exit 4", raw_shell: true }), [{
+    web1: { stdout: "a\n", stderr: "", retcode: 4, parsed: null, _error: FAILED },
+  }]);
+});
+
+sshClientTest("the client ssh runs what external_auth allows, on hosts that it names", async (ask, host, site) => {
+  const refusal = "401 Authorization error occurred.";
+  const ping = { fun: "test.ping" };
+  assertMatch(JSON.stringify(await ask("web", { tgt: "web1", ...ping })), /"return":true/);
+  const refused: [string, Record<string, unknown>][] = [
+    ["web", { tgt: "*", ...ping }],
+    ["web", { tgt: "db1", ...ping }],
+    ["web", { tgt: "nosuch", ...ping }],
+    ["web", { tgt: "web1", fun: "cmd.run", arg: ["id"] }],
+    ["web", { tgt: "nobody", tgt_type: "nodegroup", ...ping }],
+    // The line begins as a function that the rules allow.
+    ["texts", { tgt: "web1", fun: `test -e / && touch ${host.root}/made`, raw_shell: true }],
+    ["nobody", { tgt: "web1", ...ping }],
+  ];
+  for (const [user, low] of refused) assertEquals(await ask(user, low), refusal, `${user} ${JSON.stringify(low)}`);
+  assertEquals([...Deno.readDirSync(host.root)].some(({ name }) => name === "made"), false);
+  const { status } = await site.post("/run", {
+    ...{ client: "ssh", tgt: "web1", fun: "test.ping", username: "alice", password: "wrong", eauth: "file" },
+  });
+  assertEquals(status, 401);
+});
+
+sshClientTest("a chunk chooses no file of the master, no option of ssh, and no roster", async (ask) => {
+  const call = { tgt: "web1", fun: "test.ping" };
+  const chosen = {
+    ssh_options: ["ProxyCommand=touch /tmp/x"],
+    ssh_priv: "/etc/shadow",
+    ssh_remote_port_forwards: "8000:127.0.0.1:8000",
+    roster_file: "/etc/passwd",
+    no_host_keys: true,
+  };
+  for (const [name, value] of Object.entries(chosen)) {
+    assertMatch(String(await ask("alice", { ...call, [name]: value })), new RegExp(`^400 .*does not take ${name}`));
+  }
+  assertMatch(String(await ask("alice", { ...call, roster: "scan" })), /^400 .*does not name the roster scan/);
+  const user = await ask("alice", { ...call, roster: "flat", ssh_user: "-oProxyCommand=x" });
+  assertMatch(JSON.stringify(user), /may not begin with -/);
+});
