@@ -417,6 +417,8 @@ export type SshFailure =
   | "deploy"
   /** There is no executable for the host's machine. */
   | "no executable"
+  /** The script of `ssh_pre_flight` failed. */
+  | "pre-flight"
   /** The connection ended before the result. */
   | "connection lost"
   /** The host sent what the executable never sends. */

@@ -6,6 +6,7 @@
  */
 
 import {
+  anyOption,
   boolOption,
   dictOption,
   floatOption,
@@ -18,7 +19,7 @@ import {
 
 /** Options of a master. */
 export const SSH_OPTIONS = {
-  roster: strsOption(["flat"], "The rosters that are read: flat, dir, sshconfig, ansible, cache."),
+  roster: strsOption(["flat"], "The rosters that are read: flat, dir, sshconfig, ansible, cache, scan."),
   roster_file: strOption(null, "The file of the flat roster and of ansible. Unset: `roster` beside this file."),
   roster_dir: strOption(null, "The directory of the roster `dir`. Unset: `roster.d` beside this file."),
   roster_domain: strOption("", "What is added, after a dot, to an id of the roster `dir` whose entry names no `host`."),
@@ -47,6 +48,13 @@ export const SSH_OPTIONS = {
   ssh_wipe: boolOption(false, "Whether everything that was copied to a host is removed when the function has ended."),
   ssh_options: strsOption([], "Options of the ssh program for every host: `ProxyJump=gate`."),
   ssh_remote_port_forwards: strOption(null, "Forwarded ports of hosts, as ssh's `-R`, separated by commas."),
+  ssh_run_pre_flight: boolOption(
+    false,
+    "Whether the script `ssh_pre_flight` of a host runs each time, and not only before the executable is there.",
+  ),
+  ssh_pre_flight_args: anyOption(null, "Arguments of that script, for hosts whose entry has none: a text or a list."),
+  ssh_scan_ports: anyOption("22", "The ports that the roster `scan` tries: one, a list, or a text with commas."),
+  ssh_scan_timeout: floatOption(0.01, "Seconds that it waits for an address.", { min: 0.001, max: 60 }),
   ssh_minion_opts: dictOption(new Map(), "Options of a minion that every host has."),
   ssh_list_nodegroups: dictOption(new Map(), "Groups of hosts for `-N`: lists of ids."),
   ssh_config_file: strOption(null, "The file of the roster `sshconfig`. Unset: `~/.ssh/config`."),

@@ -144,9 +144,11 @@ export class SshConnection implements Disposable {
     return this.#isOver;
   }
 
-  /** Runs a command line of the host's shell. */
-  run(command: string): SshSession {
-    const { tty } = this.#host;
+  /**
+   * Runs a command line of the host's shell.
+   * @param options.tty Whether the host gives a terminal. Default: what its entry says.
+   */
+  run(command: string, { tty = this.#host.tty }: { readonly tty?: boolean } = {}): SshSession {
     const child = new Deno.Command("ssh", {
       // Without the socket there is no way: a session must not become a connection of its own.
       args: ["-S", this.#socket, "-o", "ControlMaster=no", "-o", "ProxyCommand=exit 255", "-o", "LogLevel=ERROR"]

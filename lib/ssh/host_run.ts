@@ -7,8 +7,15 @@
 import { messageOf, SshError, WireError } from "#lib/errors.ts";
 import { SshConnection, type SshPlace } from "./connection.ts";
 import { type Executables, type HostExecutable, usualDirectory } from "./executables.ts";
-import { type HostPlace, keyCommand, rawCommand, receiveCommand, removeCommand, startCommand } from "./host_scripts.ts";
-import { KeptText } from "./kept_text.ts";
+import {
+  type HostPlace,
+  keyCommand,
+  lookCommand,
+  rawCommand,
+  receiveCommand,
+  removeCommand,
+  startCommand,
+} from "./host_scripts.ts";
 import { MarkedSession, newMark } from "./marked_session.ts";
 import {
   type HostMessage,
@@ -19,6 +26,7 @@ import {
   type SshCall,
   unpackMessage,
 } from "./messages.ts";
+import { type RawOutcome, rawOutcome, runPreFlight } from "./pre_flight.ts";
 import type { RosterHost } from "./roster.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
@@ -37,16 +45,11 @@ export interface HostRunOptions {
   readonly randomDirectory: boolean;
   /** Whether the public key is added to the user's keys on hosts with a password. */
   readonly deployKey: boolean;
+  /** Whether the script of the roster runs though the directory is there. */
+  readonly forcesPreFlight: boolean;
   /** Answers a request of the host `id`, as a master answers a minion. */
   answer(load: ValueMap, id: string): Promise<Value>;
   readonly log: Logger;
-}
-
-/** The outcome of a command line of `-r`. */
-export interface RawOutcome {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly retcode: number;
 }
 
 /**
@@ -65,6 +68,7 @@ export async function runOnHost(
   try {
     const run = new HostRun(connection, host, options);
     if (options.deployKey && host.passwd !== "" && host.priv !== null) await run.deployKey(`${host.priv}.pub`);
+    await run.preFlight();
     try {
       return await run.call({ ...call, id: host.id, minionOpts: host.minionOpts, grains: host.grains });
     } finally {
@@ -80,24 +84,19 @@ export async function runOnHost(
  * Runs a command line of the host's shell.
  * @throws {SshError} If there is no connection.
  */
-export async function runRaw(host: RosterHost, words: readonly string[], place: SshPlace): Promise<RawOutcome> {
+export async function runRaw(
+  host: RosterHost,
+  words: readonly string[],
+  options: HostRunOptions,
+): Promise<RawOutcome> {
+  const { place } = options;
   using connection = await SshConnection.open(host, place);
-  const session = connection.run(rawCommand(words));
-  const give = () => session.kill();
-  place.signal.addEventListener("abort", give);
-  try {
-    const [stdout, stderr] = [new KeptText(), new KeptText()];
-    await session.stdin.close().catch(() => {});
-    await Promise.all([stdout.readAll(session.stdout), stderr.readAll(session.stderr)]);
-    const retcode = await session.code;
-    place.signal.throwIfAborted();
-    if (retcode === 255 && connection.isOver) {
-      throw new SshError("connection lost", `The connection to ${host.host} ended: ${connection.said.trim()}`);
-    }
-    return { stdout: stdout.text, stderr: stderr.text, retcode };
-  } finally {
-    place.signal.removeEventListener("abort", give);
+  await new HostRun(connection, host, options).preFlight();
+  const outcome = await rawOutcome(connection, rawCommand(words), { signal: place.signal });
+  if (outcome.retcode === 255 && connection.isOver) {
+    throw new SshError("connection lost", `The connection to ${host.host} ended: ${connection.said.trim()}`);
   }
+  return outcome;
 }
 
 /** How often the executable is begun at most: it is looked for, looked for under another name, and copied. */
@@ -119,6 +118,23 @@ class HostRun {
     this.#directory = options.randomDirectory
       ? `/var/tmp/.salt_${newMark().slice(0, 16)}`
       : host.thinDir ?? usualDirectory(user, options.controlId);
+  }
+
+  /** Runs the script of the roster, if the executable's directory is not there yet, or the options want it. */
+  async preFlight(): Promise<void> {
+    if (this.#host.preFlight === null) return;
+    if (!this.#options.forcesPreFlight && await this.#isThere()) {
+      this.#options.log.info(`${this.#host.id}: ${this.#directory} is there, so ssh_pre_flight does not run`);
+      return;
+    }
+    await runPreFlight(this.#connection, this.#host, this.#options.place.signal);
+  }
+
+  async #isThere(): Promise<boolean> {
+    const mark = newMark();
+    const command = lookCommand(this.#host, this.#place("none"), mark);
+    await using session = new MarkedSession(this.#connection, this.#host, { command, mark });
+    return (await session.line()).word === "there";
   }
 
   /** Runs the function. The executable is copied if the host asks for it. */

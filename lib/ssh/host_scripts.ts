@@ -83,6 +83,39 @@ const ADD_KEY = [
   'if grep -qxF -- "$2" "$f" 2>/dev/null || printf "%s\\n" "$2" >>"$f"; then printf "\\n%s done key\\n" "$1"; else printf "\\n%s fail %s\\n" "$1" "$f cannot be written"; fi',
 ].join("; ");
 
+/** Says whether the directory is there. Words: mark, directory, file, path. */
+const LOOK = 'if [ -d "$2" ]; then printf "\\n%s there .\\n" "$1"; else printf "\\n%s absent .\\n" "$1"; fi';
+
+/**
+ * Runs a script that comes by its input, and is removed when it has ended. Words: mark, size in bytes, and those of the
+ * script.
+ */
+const PRE_FLIGHT = [
+  "u=$(umask)",
+  "umask 077",
+  't=$(mktemp "${TMPDIR:-/tmp}/.salt-pre-XXXXXX") || exit 1',
+  "trap 'rm -f \"$t\"' EXIT",
+  "trap 'exit 1' HUP INT TERM",
+  'head -c "$2" >"$t" || exit 1',
+  'if [ "$(wc -c <"$t")" -ne "$2" ]; then exit 1; fi',
+  "shift 2",
+  'umask "$u"',
+  '/bin/sh "$t" "$@" </dev/null',
+].join("; ");
+
+/** The command that says whether the directory of the executable is there. */
+export function lookCommand(host: RosterHost, { directory, file }: HostPlace, mark: string): string {
+  return shellCommand(host, LOOK, [mark, directory, file, host.setPath]);
+}
+
+/** The command that takes a script and runs it, as the user who signs in. */
+export function preFlightCommand(
+  host: RosterHost,
+  { mark, size }: { readonly mark: string; readonly size: number },
+): string {
+  return shellCommand({ ...host, sudo: false }, PRE_FLIGHT, [mark, String(size), ...host.preFlightArgs]);
+}
+
 /** The command that adds a public key to the user's keys. */
 export function keyCommand(host: RosterHost, key: string, mark: string): string {
   return shellCommand(host, ADD_KEY, [mark, key]);

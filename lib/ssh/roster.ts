@@ -5,8 +5,9 @@
  */
 
 import type { MasterOpts } from "#lib/config/options.ts";
-import { RosterError } from "#lib/errors.ts";
+import { messageOf, RosterError } from "#lib/errors.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
 import { isMap, map, str, toNumber, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** One host, and how to get to it. Texts that become words of ssh's command line do not begin with `-`. */
@@ -42,6 +43,9 @@ export interface RosterHost {
   /** Seconds of silence after which ssh asks; `null`: it never does. */
   readonly keepaliveS: number | null;
   readonly keepaliveCount: number;
+  /** The script of this control host that runs there first; `null`: none. */
+  readonly preFlight: string | null;
+  readonly preFlightArgs: readonly string[];
   /** Options of the minion that runs there. */
   readonly minionOpts: ValueMap;
   /** Grains that replace those of the host. */
@@ -53,7 +57,7 @@ export type RosterEntries = ReadonlyMap<string, Value>;
 
 /** Keys of Salt that are read and have no effect. */
 const WITHOUT_EFFECT: readonly string[] = [
-  ...["ssh_pre_flight", "ssh_pre_flight_args", "ssh_pre_hook", "winrm", "relenv", "mine_functions"],
+  ...["ssh_pre_hook", "winrm", "relenv", "mine_functions"],
 ];
 
 /**
@@ -89,6 +93,8 @@ export function readRosterHost(
     remotePortForwards: splitWords(entry.text("remote_port_forwards", opts.ssh_remote_port_forwards ?? "")),
     identitiesOnly: entry.bool("identities_only", opts.ssh_identities_only),
     keepaliveS: keepalive ? entry.number("keepalive_interval", opts.ssh_keepalive_interval, { min: 1 }) : null,
+    preFlight: entry.text("ssh_pre_flight", "") || null,
+    preFlightArgs: preFlightArgs(id, entry.value("ssh_pre_flight_args") ?? opts.ssh_pre_flight_args),
     keepaliveCount: entry.number("keepalive_count_max", opts.ssh_keepalive_count_max, { min: 1 }),
     minionOpts: new Map([...opts.ssh_minion_opts, ...entry.map("minion_opts")]),
     grains: entry.map("grains"),
@@ -106,6 +112,17 @@ function keyOf(entry: EntryReader, opts: MasterOpts): string | null {
   const priv = entry.word("priv", opts.ssh_priv ?? "");
   if (priv === "agent-forwarding") return null;
   return priv === "" ? defaultKey(opts) : priv;
+}
+
+/** A text is split as a shell does; Salt takes anything for a text. */
+function preFlightArgs(id: string, written: Value): string[] {
+  if (written === null) return [];
+  if (Array.isArray(written)) return written.map(str);
+  try {
+    return shlexSplit(str(written));
+  } catch (error) {
+    throw new RosterError(`${id}: ssh_pre_flight_args: ${messageOf(error)}`);
+  }
 }
 
 /** The key of hosts that name none. */

@@ -40,6 +40,7 @@ export interface RosterSources {
   /** The home directory of the user. */
   readonly home: string;
   readonly own: OwnRosters;
+  readonly signal: AbortSignal;
   warn(text: string): void;
 }
 
@@ -82,7 +83,7 @@ export async function readRosters(sources: RosterSources, target: SshTarget): Pr
       if (!Object.hasOwn(READERS, name)) {
         throw new RosterError(`There is no roster ${name}; there are ${Object.keys(READERS).join(", ")}`);
       }
-      rosters.push(await READERS[name](sources));
+      rosters.push(await READERS[name](sources, target));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       problems.push(`${name}: ${error.message}`);
@@ -123,7 +124,7 @@ function groupOf(name: string, rosters: readonly ReadRoster[], opts: MasterOpts)
   throw new TargetError(`There is no group ${name} in ssh_list_nodegroups, nodegroups or the rosters`, "nodegroup");
 }
 
-const READERS: Readonly<Record<string, (sources: RosterSources) => Promise<ReadRoster>>> = {
+const READERS: Readonly<Record<string, (sources: RosterSources, target: SshTarget) => Promise<ReadRoster>>> = {
   async flat({ opts, render }) {
     const file = rosterFile(opts);
     const value = await render(file);
@@ -158,6 +159,11 @@ const READERS: Readonly<Record<string, (sources: RosterSources) => Promise<ReadR
   cache({ opts, accepted, data, mine, warn }) {
     const entries = readMinionCache(accepted(), { data, mine }, { order: opts.roster_order, warn });
     return Promise.resolve({ name: "cache", file: opts.cachedir, entries });
+  },
+  async scan({ opts, signal }, { tgt }) {
+    const { scanAddresses } = await import("./scan_roster.ts");
+    const settings = { ports: opts.ssh_scan_ports, timeoutS: opts.ssh_scan_timeout, signal };
+    return { name: "scan", file: "scan", entries: await scanAddresses(tgt, settings), isMatched: true };
   },
 };
 

@@ -9,6 +9,7 @@ import { readInventory } from "#lib/ssh/ansible_roster.ts";
 import { readMinionCache } from "#lib/ssh/cache_roster.ts";
 import { readRosterHost } from "#lib/ssh/roster.ts";
 import { EVERY_HOST, hostsOfTarget, readRosters, type RosterSources } from "#lib/ssh/rosters.ts";
+import { scanAddresses } from "#lib/ssh/scan_roster.ts";
 import { readSshConfig } from "#lib/ssh/sshconfig_roster.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "#tests/support/assert.ts";
@@ -128,6 +129,7 @@ Deno.test("a roster that cannot be read is warned about, and the others count", 
       mine: new Mine(root, { maxBytes: 1024, log: NONE }),
       render: () => Promise.resolve(map({ web1: {}, web2: {}, db1: {} })),
       home: root,
+      signal: new AbortController().signal,
       own: { has: () => false, targets: () => Promise.reject(new Error("there is none")) },
       warn: (text) => warnings.push(text),
     });
@@ -174,6 +176,7 @@ Deno.test("dir: a file for each host, whose name is the id; one that cannot be r
       mine: new Mine(root, { maxBytes: 1024, log: NONE }),
       render: (path) => Promise.resolve(loadYaml(Deno.readTextFileSync(path), path)),
       home: root,
+      signal: new AbortController().signal,
       own: { has: () => false, targets: () => Promise.reject(new Error("there is none")) },
       warn: (text) => warnings.push(text),
     });
@@ -202,3 +205,20 @@ Deno.test("dir: a file for each host, whose name is the id; one that cannot be r
     Deno.renameSync(`${root}/roster.d`, `${root}/hosts`);
     assertEquals((await readRosters(sources({ roster_dir: `${root}/hosts` }), EVERY_HOST))[0].file, `${root}/hosts`);
   }));
+
+Deno.test("scan: the first open port of each address of the target, in order", async () => {
+  using first = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  using second = Deno.listen({ hostname: "127.0.0.2", port: 0 });
+  const { port } = first.addr, other = second.addr.port;
+  const settings = { timeoutS: 5, signal: new AbortController().signal };
+  const scan = (tgt: Value, ports: Value) => scanAddresses(tgt, { ...settings, ports });
+  const found = new Map([
+    ["127.0.0.2", map({ host: "127.0.0.2", port: other })],
+    ["127.0.0.1", map({ host: "127.0.0.1", port })],
+  ]);
+  assertEquals(await scan(["127.0.0.2", "127.0.0.1", "web1"], `${port}, ${other}`), found);
+  assertEquals([...(await scan("127.0.0.0/30", [other, port])).keys()], ["127.0.0.1", "127.0.0.2"]);
+  assertEquals(await scan("127.0.0.1/8", port), new Map());
+  await assertRejects(() => scan("10.0.0.0/8", port), RosterError, "10.0.0.0/8 has more than");
+  await assertRejects(() => scan("127.0.0.1", "22,http"), RosterError, "http is no port");
+});

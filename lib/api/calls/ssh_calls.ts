@@ -112,6 +112,7 @@ function overlaid(low: ValueMap, opts: MasterOpts): MasterOpts {
     ssh_keepalive_interval: count("ssh_keepalive_interval", opts.ssh_keepalive_interval),
     ssh_keepalive_count_max: count("ssh_keepalive_count_max", opts.ssh_keepalive_count_max),
     ssh_max_procs: Math.min(count("ssh_max_procs", opts.ssh_max_procs), opts.ssh_max_procs),
+    ssh_run_pre_flight: flag("ssh_run_pre_flight", opts.ssh_run_pre_flight),
     ssh_wipe: flag("ssh_wipe", opts.ssh_wipe),
     ignore_host_keys: flag("ignore_host_keys", opts.ignore_host_keys),
   };
@@ -145,6 +146,7 @@ async function authorize(ids: readonly string[], { needed }: SshCall, caller: Ap
 
 /** The end of a host as Salt's client has it. */
 function shownEnd(end: HostEnd, { work, jid }: SshCall): Value {
+  if (end.failure === "pre-flight" && isMap(end.return)) return end.return;
   if (end.failure !== undefined) {
     return map({
       stdout: "",

@@ -44,6 +44,7 @@ export function rosterSources(
     data,
     mine,
     home: Deno.env.get("HOME") ?? "/root",
+    signal,
     warn: (text) => log.warning(text),
     own: pythonRosters({
       opts,

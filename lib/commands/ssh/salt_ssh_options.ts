@@ -9,6 +9,7 @@ import {
   type CliValues,
   type CommandLine,
   flag,
+  floatFlag,
   intFlag,
   textFlag,
 } from "#lib/commands/cli/command_line.ts";
@@ -21,6 +22,7 @@ import {
 } from "#lib/commands/cli/common_options.ts";
 
 const SSH = { group: "SSH Options" } as const;
+const SCAN = { group: "Scan Roster Options" } as const;
 const AUTHENTICATION = { group: "Authentication Options" } as const;
 
 /** The options that `salt-ssh` takes, by name; those of the configuration have the configuration's names. */
@@ -36,7 +38,7 @@ export const SALT_SSH_OPTIONS = {
   raw_shell: flag(["-r", "--raw", "--raw-shell"], "Run a command line of the hosts' shell instead of a function."),
   roster: textFlag(
     ["--roster"],
-    "The rosters, separated by commas: flat, dir, sshconfig, ansible, cache. Default: flat.",
+    "The rosters, separated by commas: flat, dir, sshconfig, ansible, cache, scan. Default: flat.",
   ),
   roster_file: textFlag(["--roster-file"], "The file of the roster. Default: roster beside the configuration."),
   refresh_cache: flag(
@@ -56,6 +58,10 @@ export const SALT_SSH_OPTIONS = {
     "Copy to a directory with a random name, and remove it when the function has ended.",
   ),
   regen_thin: flag(["-t", "--regen-thin", "--thin"], "Copy the executable though it is there."),
+  ssh_run_pre_flight: flag(
+    ["--pre-flight"],
+    "Run the script ssh_pre_flight of hosts also where the executable is already.",
+  ),
   ...PLAIN_TARGET_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
   ssh_remote_port_forwards: textFlag(
@@ -90,6 +96,8 @@ export const SALT_SSH_OPTIONS = {
     "Give the command on the host a terminal, for a sudo that wants one. Not in Salt.",
     AUTHENTICATION,
   ),
+  ssh_scan_ports: textFlag(["--scan-ports"], "The ports that the roster scan tries, separated by commas.", SCAN),
+  ssh_scan_timeout: floatFlag(["--scan-timeout"], "Seconds that it waits for an address.", SCAN),
   ...LOG_CLI_OPTIONS,
 } as const satisfies CliTable;
 

@@ -14,6 +14,7 @@ import { LEVEL_NUMBERS, type Logger } from "#lib/runtime/log.ts";
 import { makeKey, makeSshDirectory, type SshPlace } from "#lib/ssh/connection.ts";
 import { Executables } from "#lib/ssh/executables.ts";
 import { type HostRunOptions, runOnHost, runRaw } from "#lib/ssh/host_run.ts";
+import { PreFlightError, type RawOutcome } from "#lib/ssh/pre_flight.ts";
 import { defaultKey, readRosterHost, type RosterHost } from "#lib/ssh/roster.ts";
 import { hostsOfTarget, readRosters, type RosterSources, type SshTarget } from "#lib/ssh/rosters.ts";
 import { map, type Value } from "#lib/values/value.ts";
@@ -126,6 +127,7 @@ export class SshFleet implements Disposable {
         log.error(`${id}: ${messageOf(error)}`);
         if (!(error instanceof Error)) throw error;
       }
+      if (error instanceof PreFlightError) return { id, ...rawEnd(error.outcome), failure: error.kind };
       if (error instanceof SshError) log.info(`${id}: ${error.kind}`);
       const failure = error instanceof SshError ? error.kind : error instanceof RosterError ? "roster" : "other";
       return { id, return: messageOf(error), retcode: EX_FAILED, failure };
@@ -133,9 +135,7 @@ export class SshFleet implements Disposable {
   }
 
   async #raw(host: RosterHost, words: readonly string[]): Promise<Omit<HostEnd, "id">> {
-    const { retcode, ...texts } = await runRaw(host, words, this.#place);
-    const failed = retcode === 0 ? {} : { _error: "The command resulted in a non-zero exit code" };
-    return { return: map({ ...texts, retcode, parsed: null, ...failed }), retcode };
+    return rawEnd(await runRaw(host, words, this.#hostOptions()));
   }
 
   async #call(
@@ -158,6 +158,7 @@ export class SshFleet implements Disposable {
       wipes: opts.ssh_wipe,
       randomDirectory: flags.randomDirectory,
       deployKey: flags.deploysKey,
+      forcesPreFlight: opts.ssh_run_pre_flight,
       answer: (load, id) => this.#answers.answer(load, id),
       log,
     };
@@ -170,6 +171,12 @@ export class SshFleet implements Disposable {
   [Symbol.dispose](): void {
     Deno.removeSync(this.#place.directory, { recursive: true });
   }
+}
+
+/** The end of a command line, as Salt shows it. */
+function rawEnd({ retcode, stdout, stderr }: RawOutcome): Omit<HostEnd, "id"> {
+  const failed = retcode === 0 ? {} : { _error: "The command resulted in a non-zero exit code" };
+  return { return: map({ stdout, stderr, retcode, parsed: null, ...failed }), retcode };
 }
 
 /** Six hexadecimal digits for this host: the first of the UUID of its name, as in Salt. */

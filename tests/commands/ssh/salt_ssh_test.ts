@@ -167,6 +167,65 @@ sshTest("an unknown host key is refused without -i", {}, async (host) => {
   assertEquals((await host.sshStrictly("web1", "test.ping")).code, 0);
 });
 
+sshTest(
+  "ssh_pre_flight runs before the executable is there, with --pre-flight each time; a failure is the result",
+  {},
+  async (host) => {
+    const log = `${host.root}/pre.log`, args = ["a b", "$HOME;id", "'c'"];
+    host.write("pre.sh", `printf '<%s>' "$@" >>${log}; umask >>${log}; cat >>${log}\n`);
+    host.write("fail.sh", "echo out; echo bad >&2; exit 3\n");
+    const failing = { ssh_pre_flight: `${host.root}/fail.sh` };
+    host.roster({
+      web1: { ssh_pre_flight: `${host.root}/pre.sh`, ssh_pre_flight_args: args, tty: true },
+      text: { ssh_pre_flight: `${host.root}/pre.sh`, ssh_pre_flight_args: "x 'y z'" },
+      fails: failing,
+      there: { ...failing, thin_dir: `${host.root}/thin/web1` },
+      missing: { ssh_pre_flight: `${host.root}/none.sh` },
+    });
+    const ran = () => {
+      const text = Deno.readTextFileSync(log);
+      Deno.removeSync(log);
+      return text;
+    };
+    assertEquals((await host.ssh("web1", "test.ping")).out, "web1:\n    True\n");
+    assertEquals(ran(), "<a b><$HOME;id><'c'>0022\n");
+    assertEquals((await host.ssh("web1", "test.ping")).code, 0);
+    assertEquals(filesOf(host.root).includes("pre.log"), false);
+    assertEquals((await host.ssh("--pre-flight", "web1", "-r", "true")).code, 0);
+    assertEquals(ran(), "<a b><$HOME;id><'c'>0022\n");
+    assertEquals((await host.ssh("text", "test.ping")).code, 0);
+    assertEquals(ran(), "<x><y z>0022\n");
+    const { out, code } = await host.ssh("-L", "fails,there,missing", "test.ping", "--static", "--out=json");
+    const shown = JSON.parse(out);
+    assertEquals([shown.fails, shown.there, code], [
+      {
+        stdout: "out\n",
+        stderr: "bad\n",
+        retcode: 3,
+        parsed: null,
+        _error: "The command resulted in a non-zero exit code",
+      },
+      true,
+      20,
+    ]);
+    assertMatch(shown.missing, /ssh_pre_flight, .*none\.sh, cannot be read/);
+    assert(!filesOf(`${host.root}/thin`).includes("fails"));
+    assertEquals([...Deno.readDirSync("/tmp")].filter(({ name }) => name.startsWith(".salt-pre-")), []);
+  },
+);
+
+sshTest("the roster scan has the addresses that answer", {}, async (host) => {
+  const { host: _, port, ...defaults } = host.entry("all");
+  const master = JSON.parse(Deno.readTextFileSync(`${host.root}/conf/master`));
+  host.write("conf/master", JSON.stringify({ ...master, roster_defaults: defaults, ssh_scan_timeout: 1 }));
+  const scan = (...words: string[]) => host.ssh("--roster=scan", `--scan-ports=1,${port}`, ...words);
+  const { out, code } = await scan("127.0.0.0/30", "test.ping", "--static", "--out=json");
+  assertEquals([JSON.parse(out), code], [{ "127.0.0.1": true }, 0]);
+  assertEquals((await scan("-L", "127.0.0.1,127.0.0.2", "-r", "true", "--out=json")).code, 0);
+  assertEquals((await scan("127.0.0.2", "test.ping")).code, 2);
+  assertEquals((await scan("web1", "test.ping")).code, 2);
+});
+
 sshTest("a directory that may not hold the executable is named, and nothing half-written is left", {
   mounts: [
     'mkdir -p "$ROOT/full" "$ROOT/noexec" "$ROOT/theirs/thin"',
