@@ -53,7 +53,7 @@ export class Tmpfs implements Disposable {
     Deno.removeSync(`${this.path}/filler`);
   }
 
-  /** Makes the file system read-only, or writable again: once no process has a file open for writing, which Linux refuses. */
+  /** Makes the file system read-only, or writable again: once no process has a file open for writing. */
   async setReadOnly(on: boolean): Promise<void> {
     const remounted = () => {
       run("mount", "-o", `remount,${on ? "ro" : "rw"}`, this.path);

@@ -6,8 +6,8 @@
 import { isMap, map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { run } from "#tests/support/processes.ts";
-import { pythonWith } from "#tests/support/calls/python_with.ts";
-import { PythonPool, type PythonPoolOptions } from "#tests/minion/worker/python_pool.ts";
+import { pythonWith } from "./python_with.ts";
+import { PythonPool, type PythonPoolOptions } from "./python_pool.ts";
 
 /** A pool with files in its state tree. */
 function poolWith(files: Readonly<Record<string, string>>, given: PythonPoolOptions = {}): PythonPool {
