@@ -80,6 +80,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "tests/interop/beacons",
     "tests/interop/cluster",
     "tests/interop/tracing",
+    "tests/minion/python",
     "tests/release",
     "tests/scripts",
     "tests/system",
