@@ -19,9 +19,9 @@ export interface AuditEntry {
   readonly from: string;
   /** The API token, or a short hash of the session; empty: neither. */
   readonly token: string;
-  /** `log in`, `local test.ping`, `wheel key.accept`, `make token`. */
+  /** `log in`, `log in by oidc`, `local test.ping`, `wheel key.accept`, `make token`. */
   readonly what: string;
-  /** The target of a job, the id of a token; empty: none. */
+  /** The target of a job, the id of a token, why a log-in by a provider is refused; empty: none. */
   readonly target: string;
   /** How many minions it was for; `null`: not known. */
   readonly count: number | null;

@@ -280,7 +280,7 @@ function makeMasterOptions() {
     sudo_acl: boolOption(false, "Whether the rules of `publisher_acl` apply to sudo users as well."),
     external_auth: dictOption(
       new Map(),
-      "Users who may sign in with a password, by system (`file`, `ldap`, `pam`, `rest`, `sharedsecret`), and what each user or group (`wheel%`) may do.",
+      "Users who may sign in with a password, by system (`file`, `ldap`, `pam`, `rest`, `sharedsecret`) or by a provider of OpenID Connect (`oidc`: docs/api.md), and what each user or group (`wheel%`) may do.",
     ),
     eauth_acl_module: strOption(
       "",

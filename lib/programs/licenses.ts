@@ -49,6 +49,7 @@ export const SHIPPED: readonly ShippedComponent[] = [
   { name: "named-placeholders", license: "MIT", isPackage: true },
   { name: "node-addon-api", license: "MIT", isPackage: true },
   { name: "nodemailer", license: "MIT-0", isPackage: true },
+  { name: "oauth4webapi", license: "MIT", isPackage: true },
   { name: "pg", license: "MIT", isPackage: true },
   { name: "pg-cloudflare", license: "MIT", isPackage: true },
   { name: "pg-connection-string", license: "MIT", isPackage: true },

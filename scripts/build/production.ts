@@ -33,6 +33,7 @@ export const WORKERS = [
 
 /** Libraries that a thread loads as a script of their own when needed. Each may load Node's compatibility layer. */
 export const LIBRARIES = [
+  "lib/auth/oidc_library.ts",
   "lib/host/mysql/mysql_library.ts",
   "lib/stores/postgres_library.ts",
   "modules/returners/_redis_library.ts",
@@ -116,6 +117,12 @@ const BROWSER_PACKAGES: readonly string[] = (
   "string-width strip-ansi typed-query-selector webdriver-bidi-protocol wrap-ansi ws y18n yargs yargs-parser zod"
 ).split(" ");
 
+/** The provider of log-ins that only tests start, and its dependencies. */
+const PROVIDER_PACKAGES: readonly string[] = (
+  "accepts content-disposition content-type cookies debug deep-equal delegates depd destroy ee-first encodeurl escape-html fresh http-assert http-errors inherits jose keygrip koa koa-compose " +
+  "media-typer mime-db mime-types ms negotiator oidc-provider on-finished parseurl setprototypeof statuses toidentifier tsscmp type-is vary"
+).split(" ");
+
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, by its names in Node and in zeromq. */
 interface Platform {
   readonly os: string;
@@ -177,7 +184,7 @@ function installedPackages(root: string): InstalledPackage[] {
   return Object.keys(locked).sort().flatMap((id) => {
     // `mysql2@3.24.6_@types+node`: the names of peers follow the version.
     const [folder, name] = /^(@?[^@]+)@[^_]+/.exec(id) ?? [id, id];
-    if (UNUSED_PACKAGES.test(name) || BROWSER_PACKAGES.includes(name)) return [];
+    if ([...BROWSER_PACKAGES, ...PROVIDER_PACKAGES].includes(name) || UNUSED_PACKAGES.test(name)) return [];
     const component = SHIPPED.find((shipped) => shipped.isPackage && shipped.name === name);
     if (component === undefined) {
       throw new Error(`Cannot pack the package "${name}": lib/programs/licenses.ts does not know it`);

@@ -6,14 +6,16 @@
 
 import { API_OPTIONS, apiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { apiRoutes } from "#lib/api/server/routes.ts";
-import type { Option } from "#lib/config/option_types.ts";
+import { OIDC_OPTIONS } from "#lib/auth/oidc_settings.ts";
+import type { Option, OptionTable } from "#lib/config/option_types.ts";
 import { map, repr } from "#lib/values/value.ts";
 
 const PAGE = new URL("../../docs/api.md", import.meta.url);
 
 /** The page `text` with its tables made again. */
 export function withTables(text: string): string {
-  return withTable(withTable(text, "routes", routeRows()), "options", optionRows());
+  const tables = { routes: routeRows(), options: optionRows(API_OPTIONS), "oidc options": optionRows(OIDC_OPTIONS) };
+  return Object.entries(tables).reduce((page, [name, rows]) => withTable(page, name, rows), text);
 }
 
 function withTable(text: string, name: string, rows: readonly string[]): string {
@@ -35,8 +37,8 @@ function routeRows(): string[] {
   return ["| method | path | needs | what it does |", "| --- | --- | --- | --- |", ...rows];
 }
 
-function optionRows(): string[] {
-  const rows = Object.entries<Option>(API_OPTIONS).map(([name, option]) =>
+function optionRows(options: OptionTable): string[] {
+  const rows = Object.entries<Option>(options).map(([name, option]) =>
     `| \`${name}\` | \`${repr(option.default)}\` | ${option.doc} |`
   );
   return ["| option | default | meaning |", "| --- | --- | --- |", ...rows];

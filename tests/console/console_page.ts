@@ -61,10 +61,16 @@ export class ConsoleSite implements AsyncDisposable {
 
   /** Opens a page of the console, not logged in. */
   async open(hash = ""): Promise<WatchedPage> {
+    const watched = await this.openPage(hash);
+    await watched.page.waitForSelector("input[name=username]");
+    return watched;
+  }
+
+  /** Opens a page, without waiting for anything on it. */
+  async openPage(hash: string): Promise<WatchedPage> {
     const watched = await openPage(this.browser, this.site.url(""));
     await setView(watched.page, VIEWS[0]);
     await watched.page.goto(this.site.url(`/console/${hash}`));
-    await watched.page.waitForSelector("input[name=username]");
     return watched;
   }
 

@@ -16,6 +16,7 @@ import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { ClientOrigin } from "#lib/api/http/client_origin.ts";
 import type { JsonSchema } from "#lib/api/http/json_schema.ts";
+import type { OidcLogIns } from "./oidc_log_ins.ts";
 import type { Plans } from "./plans.ts";
 import type { RequestBody } from "#lib/api/http/request_body.ts";
 import type { RequestCounts } from "./request_counts.ts";
@@ -46,6 +47,8 @@ export interface ApiParts {
   readonly jobs: JobIndex;
   readonly idempotency: IdempotencyKeys;
   readonly plans: Plans;
+  /** Log-ins by a provider; `undefined`: none is configured. */
+  readonly oidc: OidcLogIns | undefined;
   /** Aborted when the API ends. */
   readonly signal: AbortSignal;
 }

@@ -93,11 +93,13 @@ export function errorAnswer(error: ApiError, { accept, request }: {
   readonly accept: string | null;
   readonly request: string;
 }): Response {
-  const { status, message, headers } = error;
+  const { status, message, headers, back } = error;
   const reason = statusText(status);
   if (prefers(accept, "text/html", VALUE_TYPES)) {
     const title = `${status} ${reason}`;
-    const page = `<!doctype html>\n<title>${title}</title>\n<h1>${title}</h1>\n<p>${escapeHtml(message)}</p>\n`;
+    const link = back === undefined ? "" : `<p><a href="${escapeHtml(back)}">Back</a></p>\n`;
+    const text = `<h1>${title}</h1>\n<p>${escapeHtml(message)}</p>\n${link}`;
+    const page = `<!doctype html>\n<html lang="en">\n<title>${title}</title>\n${text}`;
     const own = { "Content-Type": "text/html;charset=utf-8", "Content-Security-Policy": BARE_POLICY };
     return new Response(page, { status, headers: { ...COMMON_HEADERS, ...PAGE_HEADERS, ...own, ...headers } });
   }

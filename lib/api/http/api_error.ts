@@ -10,10 +10,13 @@ export class ApiError extends Error {
   readonly status: number;
   /** Headers that the answer must have: `Allow`, `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Where a page that shows it leads back to; `undefined`: nowhere. */
+  readonly back: string | undefined;
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}, back?: string) {
     super(message);
     this.status = status;
     this.headers = headers;
+    this.back = back;
   }
 }

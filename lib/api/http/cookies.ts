@@ -1,5 +1,6 @@
 /**
- * The cookie of a session. Source: RFC 6265; the name is that of Salt's rest_cherrypy.
+ * The cookies of a session, and of a log-in by a provider that has begun.
+ * Source: RFC 6265, and its successor's draft; the name of a session's is that of Salt's rest_cherrypy.
  * @module
  */
 
@@ -7,9 +8,13 @@ const NAME = "session_id";
 
 /** The value of the session's cookie in the header `Cookie`. */
 export function sessionCookie(header: string | null): string | undefined {
+  return cookieIn(header, NAME);
+}
+
+function cookieIn(header: string | null, wanted: string): string | undefined {
   for (const part of (header ?? "").split(";")) {
     const [name, value] = part.split("=", 2);
-    if (name.trim() === NAME && value !== undefined) return value.trim();
+    if (name.trim() === wanted && value !== undefined) return value.trim();
   }
   return undefined;
 }
@@ -32,4 +37,23 @@ export function setSessionCookie(value: string, { maxAgeS, secure }: CookieOptio
 /** The header `Set-Cookie` that ends it. */
 export function endSessionCookie(): string {
   return `${NAME}=; expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; Path=/; HttpOnly; SameSite=Strict`;
+}
+
+/** Over TLS a browser takes the prefix from this host alone, and from no page of it over plain HTTP. */
+function logInName(secure: boolean): string {
+  return secure ? "__Host-oidc_log_in" : "oidc_log_in";
+}
+
+/** The value of the cookie of a log-in that has begun. */
+export function logInCookie(header: string | null, { secure }: Pick<CookieOptions, "secure">): string | undefined {
+  return cookieIn(header, logInName(secure));
+}
+
+/**
+ * The header `Set-Cookie` of a log-in that begins; an empty value ends it. The browser comes back from the provider's
+ * site: it must send this one then, but with no request that a page of another site makes.
+ */
+export function setLogInCookie(value: string, { maxAgeS, secure }: CookieOptions): string {
+  const flags = `Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+  return `${logInName(secure)}=${value}; Max-Age=${value === "" ? 0 : maxAgeS}; ${flags}`;
 }

@@ -28,6 +28,8 @@ import { type MatchedPath, matchRoute, type PathRoute } from "#lib/api/http/rout
 import type { MasterOpts } from "#lib/config/options.ts";
 import { prefers } from "#lib/api/http/accept.ts";
 import { BODY_TYPES, JSON_TYPES, NO_BODY, readRequestBody } from "#lib/api/http/request_body.ts";
+import { OidcLogIns } from "#lib/api/endpoints/oidc_log_ins.ts";
+import { oidcSettings } from "#lib/auth/oidc_settings.ts";
 import { Plans } from "#lib/api/endpoints/plans.ts";
 import { RequestSpans } from "#lib/api/endpoints/request_spans.ts";
 import { RequestCounts } from "#lib/api/endpoints/request_counts.ts";
@@ -80,11 +82,13 @@ export class ApiServer {
   /**
    * Starts to serve.
    * @throws {PreflightError} If it cannot listen, or a certificate cannot be read.
+   * @throws {ConfigError} If `external_auth` has a wrong provider.
    */
   static start(
     opts: MasterOpts,
     { settings, log }: { readonly settings: ApiSettings; readonly log: Logger },
   ): ApiServer {
+    const provider = oidcSettings(opts);
     const stop = new AbortController();
     const ends = new EndWatches();
     const sessions = new Sessions({
@@ -114,6 +118,7 @@ export class ApiServer {
       jobs: new JobIndex({ store, feed, log }),
       idempotency: new IdempotencyKeys({ directory: `${opts.cachedir}/api_idempotency`, log }),
       plans: new Plans(),
+      oidc: provider === undefined ? undefined : new OidcLogIns(provider),
       attempts: new LoginAttempts(),
       counts: new RequestCounts({ byRoute: settings.collect_stats }),
       functions: new FunctionCatalogue(opts, log),

@@ -5,6 +5,7 @@
 
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { consoleAnswer } from "#lib/console/console_files.ts";
+import { OIDC } from "#lib/auth/oidc_settings.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import type { ApiParts, Methods } from "#lib/api/endpoints/endpoint.ts";
@@ -31,11 +32,15 @@ export const CONSOLE: Methods = {
 /**
  * How users log in; with a session, whose it is, until when, and what this user may do. Scripts cannot read the cookie.
  */
-function signedIn(session: ApiSession | undefined, { opts, tokens }: ApiParts): Value {
-  const eauth = [...opts.external_auth.keys()].filter((name) => typeof name === "string");
+function signedIn(session: ApiSession | undefined, { opts, tokens, oidc }: ApiParts): Value {
+  const names = [...opts.external_auth.keys()].filter((name) => typeof name === "string");
+  // A provider knows passwords, and tells nobody.
+  const how = oidc === undefined
+    ? { eauth: names }
+    : { eauth: names.filter((name) => name !== OIDC), oidc: oidc.settings.title };
   const held = session === undefined ? undefined : tokens.get(session.token);
-  if (session === undefined || held === undefined) return map({ eauth });
-  return map({ eauth, user: session.user, expires: session.expireS, master: opts.id, perms: permsOf(held, opts) });
+  if (session === undefined || held === undefined) return map(how);
+  return map({ ...how, user: session.user, expires: session.expireS, master: opts.id, perms: permsOf(held, opts) });
 }
 
 /** The clients that the console's pages call. */

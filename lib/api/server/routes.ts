@@ -30,6 +30,7 @@ import { FLEET_JOB, FLEET_JOB_LIST, FLEET_JOB_OUTPUT } from "#lib/api/v1/job_end
 import { FLEET_KEY_ACCEPT, FLEET_KEYS } from "#lib/api/v1/key_endpoints.ts";
 import { SESSIONS, TOKEN_BY_ID, TOKENS } from "#lib/api/v1/token_endpoints.ts";
 import { SOCKET_OF_SESSION, SOCKET_OF_TOKEN } from "./websocket_endpoint.ts";
+import { OIDC_CALLBACK, OIDC_LOGIN } from "./oidc_endpoints.ts";
 import { LOGIN, LOGOUT, TOKEN } from "./session_endpoints.ts";
 
 /** The routes that are served with these settings. */
@@ -54,6 +55,8 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
   };
   const withSessions: Record<string, Methods> = {
     "/login": LOGIN,
+    "/login/oidc": OIDC_LOGIN,
+    "/login/oidc/callback": OIDC_CALLBACK,
     "/logout": LOGOUT,
     "/minions": MINIONS,
     "/minions/:id": { GET: MINIONS.GET },

@@ -9,6 +9,7 @@ import { ApiServer } from "./api_server.ts";
 import { type ConfigRequest, type LoadedConfig, loadMasterConfig } from "#lib/config/load.ts";
 import { withConsoleClients } from "./console_endpoint.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { oidcSettings } from "#lib/auth/oidc_settings.ts";
 import { preflightApi } from "#lib/commands/daemons/preflight.ts";
 import { runService } from "#lib/commands/daemons/service.ts";
 import { SALT_API } from "#lib/commands/daemons/service_options.ts";
@@ -28,6 +29,7 @@ type ApiOpts = MasterOpts & { readonly api: ApiSettings };
 function loadApiConfig(request: ConfigRequest = {}): LoadedConfig<ApiOpts> {
   const { opts, warnings, steps } = loadMasterConfig(request);
   const { settings, warnings: more } = apiSettings(opts.rest_cherrypy);
+  oidcSettings(opts);
   const own = {
     pidfile: request.overrides?.pidfile === undefined ? opts.api_pidfile : opts.pidfile,
     log_file: request.overrides?.log_file === undefined ? opts.api_logfile : opts.log_file,

@@ -5,14 +5,14 @@
  */
 
 import { asApiError, chunksOf, onlyChunk } from "#lib/api/calls/run_chunks.ts";
-import { endSessionCookie, setSessionCookie } from "#lib/api/http/cookies.ts";
-import { float, isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { endSessionCookie } from "#lib/api/http/cookies.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { requestToken } from "#lib/client/token_request.ts";
 import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
 import { auditFor } from "#lib/api/endpoints/auditing.ts";
-import { permsOf } from "#lib/api/endpoints/perms.ts";
+import { mayComeFrom, newSession } from "#lib/api/endpoints/new_session.ts";
 
 const REFUSED = "Could not authenticate using provided credentials";
 
@@ -102,26 +102,12 @@ export const TOKEN: Methods = {
 async function logIn(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
   const credentials = onlyChunk(request.body.data);
   if (credentials === undefined) throw new ApiError(401, REFUSED);
-  checkApiAcl(credentials, request, parts);
-  const token = await signIn(credentials, request, parts);
-  const { opts, sessions, settings, tokens } = parts;
-  const held = tokens.get(token.data.get("token"));
+  const user = credentials.get("username") ?? null;
+  if (!mayComeFrom(user, request.client.address, parts.settings)) throw new ApiError(401, REFUSED);
+  const { text } = await signIn(credentials, request, parts);
+  const held = parts.tokens.get(text);
   if (held === undefined) throw new ApiError(500, "The token of the master is not in its cache directory");
-  const [start, expire] = ["start", "expire"].map((name) => toNumber(token.data.get(name)) ?? 0);
-  const { name: user, eauth } = held;
-  if (request.session !== undefined) sessions.end(request.session.id);
-  const session = sessions.start({ token: token.text, user, eauth, expireS: expire });
-  const perms = permsOf(held, opts);
-  const cookie = setSessionCookie(session.id, {
-    maxAgeS: settings.session_idle_hours * 3600,
-    secure: request.client.isSecure,
-  });
-  return {
-    value: map({
-      return: [map({ token: session.id, expire: float(expire), start: float(start), user, eauth, perms })],
-    }),
-    headers: { "X-Auth-Token": session.id, "Set-Cookie": cookie },
-  };
+  return newSession(held, { former: request.session?.id ?? "", request, parts });
 }
 
 /** A token of Salt's for these credentials. */
@@ -158,17 +144,4 @@ async function signIn(
   }
   record("done");
   return { data, text };
-}
-
-/**
- * `api_acl`: a named user must come from one of the named addresses; all others are the user `*`.
- * @throws {ApiError} 401 if the user may not log in from there.
- */
-function checkApiAcl(credentials: ValueMap, { client: { address } }: ApiRequest, { settings }: ApiParts): void {
-  if (settings.api_acl.size === 0) return;
-  const users = settings.api_acl.get("users");
-  const name = credentials.get("username");
-  const addresses = isMap(users) ? users.get(name ?? null) ?? users.get("*") : undefined;
-  const allowed = Array.isArray(addresses) && (addresses.includes(address) || addresses.includes("*"));
-  if (!allowed) throw new ApiError(401, REFUSED);
 }

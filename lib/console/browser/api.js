@@ -65,7 +65,8 @@ function isSignedOut(answer) {
 
 /**
  * @typedef {object} Session
- * @property {string[]} eauth the systems that users may log in with
+ * @property {string[]} eauth the systems that users may log in with by a password
+ * @property {string} [oidc] the name of the provider that users may log in by
  * @property {string} [user]
  * @property {number} [expires] seconds since the epoch
  * @property {string} [master]
@@ -86,6 +87,14 @@ export async function getSession() {
  */
 export async function logIn(credentials) {
   await send("login", { method: "POST", body: credentials, isLogIn: true });
+}
+
+/**
+ * The address that begins a log-in by the provider, and comes back to a page.
+ * @param {string} page the fragment of its address: `#/keys`
+ */
+export function providerAddress(page) {
+  return new URL(`login/oidc?${new URLSearchParams({ page: page.slice(1) })}`, ROOT).href;
 }
 
 /** Ends the session. */

@@ -211,7 +211,7 @@ async function signOut() {
 
 function signedOut() {
   end();
-  session.value = { eauth: session.value?.eauth ?? [] };
+  session.value = { eauth: session.value?.eauth ?? [], oidc: session.value?.oidc };
 }
 
 /** @param {"theme" | "keys" | "page"} name @param {string} value */

@@ -3,13 +3,13 @@
  * @module
  */
 
-import { ApiError, getSession, logIn, logOut } from "../api.js";
+import { ApiError, getSession, logIn, logOut, providerAddress } from "../api.js";
 import { begin, session } from "../fleet.js";
 import { html, Icon, messageOf } from "../parts.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 
 export default function LogIn() {
-  const kinds = session.value?.eauth ?? [];
+  const kinds = session.value?.eauth ?? [], provider = session.value?.oidc;
   const [fields, setFields] = useState({ username: "", password: "", eauth: "" });
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);
@@ -41,8 +41,17 @@ export default function LogIn() {
   };
   return html`<main class="login"><form class="card" onSubmit=${submit} aria-labelledby="title">
     <div class="brand"><${Icon} name="n-salt" /><h1 id="title">Log in to Salt</h1></div>
-    ${kinds.length === 0 && session.value !== undefined && html`<p class="note">Nobody may log in yet: <span class="mono">salt-run auth.first_user</span> makes a user.</p>`}
-    <label class="f">Name<input class="in" ref=${name} name="username" autocomplete="username" required value=${fields.username} onInput=${set("username")} /></label>
+    ${provider !== undefined && html`<p><a class="btn ${kinds.length === 0 ? "pri" : ""}" href=${providerAddress(location.hash)}>Log in with ${provider}</a></p>`}
+    ${kinds.length === 0 && session.value !== undefined && provider === undefined && html`<p class="note">Nobody may log in yet: <span class="mono">salt-run auth.first_user</span> makes a user.</p>`}
+    ${(kinds.length > 0 || provider === undefined) && html`<${Fields} ...${{ kinds, fields, set, name, problem, isBusy }} />`}</form></main>`;
+}
+
+/**
+ * The name and the password.
+ * @param {{ kinds: string[], fields: { username: string, password: string, eauth: string }, set: (field: "username" | "password" | "eauth") => (event: { target: HTMLInputElement }) => void, name: { current: HTMLInputElement | null }, problem: string, isBusy: boolean }} props
+ */
+function Fields({ kinds, fields, set, name, problem, isBusy }) {
+  return html`<label class="f">Name<input class="in" ref=${name} name="username" autocomplete="username" required value=${fields.username} onInput=${set("username")} /></label>
     <label class="f">Password<input class="in" type="password" name="password" autocomplete="current-password" required value=${fields.password} onInput=${set("password")} /></label>
     ${
     kinds.length > 1 &&
@@ -51,7 +60,7 @@ export default function LogIn() {
     }</select></label>`
   }
     <div role="alert">${problem !== "" && html`<p class="note b">${problem}</p>`}</div>
-    <p><button type="submit" class="btn pri" disabled=${isBusy}>${isBusy ? "Logging in" : "Log in"}</button></p></form></main>`;
+    <p><button type="submit" class="btn pri" disabled=${isBusy}>${isBusy ? "Logging in" : "Log in"}</button></p>`;
 }
 
 /** @param {import("../api.js").Session} session */
