@@ -49,6 +49,8 @@ export interface ApiParts {
   readonly plans: Plans;
   /** Log-ins by a provider; `undefined`: none is configured. */
   readonly oidc: OidcLogIns | undefined;
+  /** When its certificate ends, in milliseconds since the epoch; `undefined`: it has none. */
+  certificateEndsMs(): number | undefined;
   /** Aborted when the API ends. */
   readonly signal: AbortSignal;
 }

@@ -12,6 +12,7 @@ import { errorAnswer, VALUE_TYPES, valueAnswer, valueType } from "#lib/api/http/
 import { EventFeed } from "#lib/api/endpoints/event_feed.ts";
 import { type ClientOrigin, clientOrigin, plainAddress } from "#lib/api/http/client_origin.ts";
 import { checkHost, checkSameSite, corsHeaders } from "./browser_guard.ts";
+import { CertificateWatch } from "./certificate_watch.ts";
 import { ApiTokens } from "#lib/api/endpoints/api_tokens.ts";
 import { EndWatches } from "#lib/api/endpoints/end_watches.ts";
 import { IdempotencyKeys } from "#lib/api/endpoints/idempotency.ts";
@@ -70,10 +71,15 @@ export class ApiServer {
   readonly #spans: RequestSpans;
   readonly #hostname = Deno.hostname();
   readonly #requestsOf = new Map<string, number>();
+  readonly #certificate: CertificateWatch | undefined;
   #listener: ApiListener | undefined;
 
-  private constructor(parts: ApiParts, stop: AbortController) {
+  private constructor(
+    parts: ApiParts,
+    { stop, certificate }: { readonly stop: AbortController; readonly certificate: CertificateWatch | undefined },
+  ) {
     this.#parts = parts;
+    this.#certificate = certificate;
     this.#stop = stop;
     this.#routes = apiRoutes(parts.settings);
     this.#spans = new RequestSpans(parts.opts, parts.log);
@@ -90,6 +96,8 @@ export class ApiServer {
   ): ApiServer {
     const provider = oidcSettings(opts);
     const stop = new AbortController();
+    const tls = tlsPaths(settings);
+    const certificate = tls === undefined ? undefined : CertificateWatch.start(opts, { tls, log });
     const ends = new EndWatches();
     const sessions = new Sessions({
       directory: `${opts.cachedir}/api_sessions`,
@@ -122,10 +130,16 @@ export class ApiServer {
       attempts: new LoginAttempts(),
       counts: new RequestCounts({ byRoute: settings.collect_stats }),
       functions: new FunctionCatalogue(opts, log),
+      certificateEndsMs: () => certificate?.endsMs,
       signal: stop.signal,
     };
-    const api = new ApiServer(parts, stop);
-    api.#listen();
+    const api = new ApiServer(parts, { stop, certificate });
+    try {
+      api.#listen();
+    } catch (error) {
+      certificate?.close();
+      throw error;
+    }
     return api;
   }
 
@@ -167,6 +181,7 @@ export class ApiServer {
   /** Ends streams, and lets running requests finish within `budget`. */
   async close(budget: TimeBudget): Promise<void> {
     this.#stop.abort();
+    this.#certificate?.close();
     this.#parts.feed.close();
     const listener = this.#listener;
     if (listener !== undefined) await budget.allows(listener.close());

@@ -25,7 +25,7 @@ export const METRICS: Methods = {
     errors: [401],
     async handle(request, parts) {
       checkReader(request, parts);
-      const text = [...requestMetrics(parts.counts), ...await fleetMetrics(parts)].join("");
+      const text = [...requestMetrics(parts.counts), ...tlsMetrics(parts), ...await fleetMetrics(parts)].join("");
       const headers = { "Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store" };
       return new Response(text, { headers });
     },
@@ -101,6 +101,17 @@ function requestMetrics(counts: RequestCounts): string[] {
     metric("process_resident_memory_bytes", { type: "gauge", help: "Memory of the process." }, [[
       {},
       Deno.memoryUsage().rss,
+    ]]),
+  ];
+}
+
+function tlsMetrics({ certificateEndsMs }: ApiParts): string[] {
+  const endsMs = certificateEndsMs();
+  if (endsMs === undefined) return [];
+  return [
+    metric("salt_api_certificate_end_seconds", { type: "gauge", help: "End of the certificate since the epoch." }, [[
+      {},
+      Math.floor(endsMs / 1000),
     ]]),
   ];
 }
