@@ -1,32 +1,38 @@
 /**
- * The simulated disk: files and directories in memory, below {@linkcode MOUNT}. It answers as the functions of the
- * runtime do, of which it has those that master and minion call; what they call besides fails by name (globals.ts).
- * There are no links, and everything belongs to the user of this program.
+ * The simulated disks: files and directories in memory, below {@linkcode MOUNT}. They answer as the functions of the
+ * runtime do, of which they have those that master and minion call; what these call besides fails by name (globals.ts).
+ * There are no links, and everything belongs to the user of this program. A part of the tree may lose its power: then
+ * it keeps what was synced, and of the rest what power_model.ts says.
  * @module
  */
+
+import { type Choices, DiskDirectory, keptBytes } from "#tests/support/files/power_model.ts";
+import { world } from "./world.ts";
 
 /** Where the disk is. No file system has such a directory. */
 export const MOUNT = "/simulated-disk";
 
-/** A file, by its inode. */
+/** What is known of a file and of a directory. */
+interface Info {
+  readonly inode: number;
+  mode: number;
+  changed: Date;
+}
+
+/** A file. Its bytes are never changed: a write makes new ones. */
 interface FileNode {
   readonly kind: "file";
-  readonly inode: number;
-  mode: number;
+  readonly info: Info;
   bytes: Uint8Array<ArrayBuffer>;
-  changed: Date;
+  /** The bytes of the last sync. */
+  synced?: Uint8Array<ArrayBuffer>;
 }
 
-/** A directory. */
-interface DirectoryNode {
-  readonly kind: "directory";
-  readonly inode: number;
-  mode: number;
-  readonly names: Map<string, FileNode | DirectoryNode>;
-  changed: Date;
-}
-
+type DirectoryNode = DiskDirectory<FileNode, Info>;
 type Node = FileNode | DirectoryNode;
+
+/** Milliseconds that a sync takes. */
+const SYNC_MS: readonly [number, number] = [0.2, 30];
 
 const { AlreadyExists, IsADirectory, NotADirectory, NotFound } = Deno.errors;
 const FILE_BITS = 0o100000, DIRECTORY_BITS = 0o40000;
@@ -39,10 +45,10 @@ function missing(path: string): Error {
 /** A disk. */
 class MemoryDisk {
   #inodes = 1;
-  readonly #root = this.#directory(0o700);
+  readonly #root: DirectoryNode = new DiskDirectory(this.#info(0o700));
 
-  #directory(mode: number): DirectoryNode {
-    return { kind: "directory", inode: this.#inodes++, mode, names: new Map(), changed: new Date() };
+  #info(mode: number): Info {
+    return { inode: this.#inodes++, mode, changed: new Date() };
   }
 
   /** The entry at a path; `undefined` if there is none. */
@@ -80,13 +86,8 @@ class MemoryDisk {
   }
 
   #put(directory: DirectoryNode, name: string, node: Node): void {
-    directory.names.set(name, node);
-    directory.changed = new Date();
-  }
-
-  #drop(directory: DirectoryNode, name: string): void {
-    directory.names.delete(name);
-    directory.changed = new Date();
+    directory.put(name, node);
+    directory.info.changed = new Date();
   }
 
   /** As `Deno.openSync`. */
@@ -96,13 +97,7 @@ class MemoryDisk {
     if (node === undefined) {
       if (!options.create && !options.createNew) throw missing(path);
       const [directory, name] = this.#place(path);
-      node = {
-        kind: "file",
-        inode: this.#inodes++,
-        mode: options.mode ?? 0o644,
-        bytes: new Uint8Array(),
-        changed: new Date(),
-      };
+      node = { kind: "file", info: this.#info(options.mode ?? 0o644), bytes: new Uint8Array() };
       this.#put(directory, name, node);
     }
     if (node.kind === "file" && options.truncate) node.bytes = new Uint8Array();
@@ -145,7 +140,7 @@ class MemoryDisk {
       throw new AlreadyExists(`File exists (os error 17): '${path}'`);
     }
     if (recursive) this.makeDirectory(path.slice(0, path.lastIndexOf("/")), { recursive, mode });
-    this.#put(...this.#place(path), this.#directory(mode));
+    this.#put(...this.#place(path), new DiskDirectory(this.#info(mode)));
   }
 
   /** As `Deno.removeSync`. */
@@ -154,7 +149,9 @@ class MemoryDisk {
     if (node.kind === "directory" && !recursive && node.names.size > 0) {
       throw new Error(`Directory not empty (os error 39): '${path}'`);
     }
-    this.#drop(...this.#place(path));
+    const [directory, name] = this.#place(path);
+    directory.drop(name);
+    directory.info.changed = new Date();
   }
 
   /** As `Deno.renameSync`. */
@@ -168,9 +165,9 @@ class MemoryDisk {
     if (there?.kind === "file" && node.kind === "directory") {
       throw new NotADirectory(`Not a directory (os error 20): '${to}'`);
     }
-    const place = this.#place(to);
-    this.#drop(...this.#place(from));
-    this.#put(...place, node);
+    const [target, name] = this.#place(to), [source, old] = this.#place(from);
+    source.move(old, target, name);
+    source.info.changed = target.info.changed = new Date();
   }
 
   /** As `Deno.linkSync`: a second name of a file. */
@@ -182,8 +179,49 @@ class MemoryDisk {
 
   /** As `Deno.chmodSync`. */
   changeMode(path: string, mode: number): void {
-    this.#existing(path).mode = mode;
+    this.#existing(path).info.mode = mode;
   }
+
+  /** Everything below a path is on the disk, as after an installation. */
+  settle(path: string): void {
+    for (const directory of this.#tree(path)) {
+      directory.sync();
+      for (const node of directory.names.values()) if (node.kind === "file") node.synced = node.bytes;
+    }
+  }
+
+  /** As {@linkcode settle}, of the present state, in the time that it takes. */
+  async syncAll(path: string): Promise<void> {
+    const files = this.#tree(path).flatMap(({ names }) => [...names.values()]).filter((node) => node.kind === "file");
+    const written = files.map((node) => ({ node, bytes: node.bytes }));
+    const named = this.#tree(path).map((directory) => directory.beginSync());
+    await syncTime();
+    for (const { node, bytes } of written) node.synced = bytes;
+    for (const end of named) end();
+  }
+
+  /** The power of what is below a path fails. No process may write there until it is started again. */
+  fail(path: string, choices: Choices): void {
+    const directories = this.#tree(path);
+    const files = new Set<FileNode>();
+    for (const [directory, names] of DiskDirectory.chosenNames(directories, choices)) {
+      directory.reset(names);
+      for (const node of names.values()) if (node.kind === "file") files.add(node);
+    }
+    for (const node of files) node.synced = node.bytes = new Uint8Array(keptBytes(node.bytes, node.synced, choices));
+  }
+
+  #tree(path: string): DirectoryNode[] {
+    const node = this.#existing(path);
+    if (node.kind === "file") throw new NotADirectory(`Not a directory (os error 20): '${path}'`);
+    return node.all;
+  }
+}
+
+function syncTime(): Promise<void> {
+  return new Promise((resolve) => {
+    world().after(world().random.between(...SYNC_MS), resolve);
+  });
 }
 
 /** An open file or directory: what is called of a `Deno.FsFile`. */
@@ -207,13 +245,25 @@ export class OpenFile implements Disposable {
     next.set(node.bytes);
     next.set(bytes, at);
     node.bytes = next;
-    node.changed = new Date();
+    node.info.changed = new Date();
     this.#at = at + bytes.length;
     return bytes.length;
   }
 
-  /** Nothing is lost yet that was not synced. */
-  syncSync(): void {}
+  /** What was written is on the disk. */
+  syncSync(): void {
+    if (this.#node.kind === "file") this.#node.synced = this.#node.bytes;
+    else this.#node.sync();
+  }
+
+  /** What has been written until now is on the disk when the promise resolves. */
+  async syncData(): Promise<void> {
+    const node = this.#node;
+    if (node.kind !== "file") return;
+    const { bytes } = node;
+    await syncTime();
+    node.synced = bytes;
+  }
 
   /** Closes it. */
   close(): void {}
@@ -221,12 +271,18 @@ export class OpenFile implements Disposable {
   [Symbol.dispose](): void {}
 }
 
+/** The part of the tree that is a machine's disk: two names below the mount, a run and a host. */
+export function machineOf(path: string): string {
+  return `${MOUNT}/${namesOf(path).slice(0, 2).join("/")}`;
+}
+
 function namesOf(path: string): string[] {
   return path.slice(MOUNT.length).split("/").filter((name) => name !== "");
 }
 
-function infoOf({ kind, inode, mode, changed, ...node }: Node): Deno.FileInfo {
-  const size = "bytes" in node ? node.bytes.length : 4096;
+function infoOf(node: Node): Deno.FileInfo {
+  const { kind, info: { inode, mode, changed } } = node;
+  const size = node.kind === "file" ? node.bytes.length : 4096;
   return {
     isFile: kind === "file",
     isDirectory: kind === "directory",

@@ -9,13 +9,13 @@ import { MIN_KEY_BITS } from "#lib/crypto/key_bits.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { createLogger, type Logger } from "#lib/runtime/log.ts";
-import { beginDisk, MOUNT } from "./disk.ts";
+import { beginDisk, disk, MOUNT } from "./disk.ts";
 import { Ledger } from "./ledger.ts";
 import { SimulatedMaster } from "./master.ts";
 import { startMinion } from "./minion.ts";
 import { beginNetwork, type Network } from "./network.ts";
 import { publishJob } from "./operator.ts";
-import { beginWorld, SimulatedProcess, World } from "./world.ts";
+import { beginWorld, type Machine, newMachine, SimulatedProcess, World } from "./world.ts";
 
 /** The RSA keys of a fleet: made once, since they decide nothing. */
 export interface FleetKeys {
@@ -58,6 +58,10 @@ export interface RunOutcome {
 
 /** Milliseconds from one job to the next. */
 const JOB_EVERY_MS = 2_000;
+/** The same where machines lose their power: so long that journals are closed, which they are after a minute. */
+const POWER_JOB_EVERY_MS = 15_000;
+/** The share of runs in which machines lose their power. */
+const POWER_SHARE = 0.3;
 /** Milliseconds after the last fault in which everything must be done. */
 const QUIET_MS = 600_000;
 /** How long a dead process stays away, in milliseconds. */
@@ -67,11 +71,13 @@ const JUMP_MS = 2 * 86_400_000;
 /** Calls of the disk after which an aimed kill comes. */
 const AIM = 14;
 
-/** A host: its clock, and the process that runs on it now. */
+/** A host: its machine, and the process that runs on it now. */
 interface Host {
   readonly name: string;
-  readonly clock: { offsetMs: number };
+  readonly machine: Machine;
   process: SimulatedProcess;
+  /** Called when its process dies, if its power fails at that moment. */
+  powerFails: (() => void) | undefined;
 }
 
 /** Runs one seed. */
@@ -95,17 +101,20 @@ class Fleet {
   readonly #masterOpts;
   readonly #store;
   readonly #hosts: Host[] = [];
-  readonly #operator = new SimulatedProcess("operator", { offsetMs: 0 });
+  readonly #operator = new SimulatedProcess("operator", newMachine());
   readonly #faults: Record<string, number> = {};
   #master: SimulatedMaster | undefined;
   /** Whether faults come, and dead processes may stay away. */
   #stormy = true;
+  /** Whether machines lose their power in this run; then `durability` is `machine`. */
+  readonly #losesPower: boolean;
 
   constructor(options: RunOptions) {
     this.#options = options;
     this.#world = new World(options.seed, options.trace);
     beginWorld(this.#world);
     beginDisk();
+    this.#losesPower = this.#world.random.chance(POWER_SHARE);
     // Another one for each seed: the code may remember paths for as long as the program runs.
     this.#root = `${MOUNT}/${options.seed}`;
     this.#network = beginNetwork();
@@ -115,16 +124,31 @@ class Fleet {
       close: () => {},
     }]);
     this.#masterOpts = loadMasterConfig({
-      configDir: `${this.#root}/master`,
-      // A week: no job ends before the run does.
-      overrides: { root_dir: this.#root, id: "simulated_master", user: "root", job_ttl: 604_800, hash_type: "sha256" },
+      configDir: `${this.#root}/master/etc/salt`,
+      overrides: {
+        ...this.#overrides("master"),
+        id: "simulated_master",
+        // A week: no job ends before the run does.
+        job_ttl: 604_800,
+        hash_type: "sha256",
+      },
     }).opts;
     const { pki_dir, cachedir, sock_dir } = this.#masterOpts;
     for (const path of [`${pki_dir}/minions`, cachedir, sock_dir]) Deno.mkdirSync(path, { recursive: true });
     for (const [id, key] of options.keys.minions) {
       Deno.writeTextFileSync(`${pki_dir}/minions/${id}`, key.publicKey.pem);
     }
+    disk().settle(this.#root);
     this.#store = jobStore(this.#masterOpts.cachedir, { hashType: this.#masterOpts.hash_type, log: () => {} });
+  }
+
+  /** Options of master and minions. */
+  #overrides(name: string) {
+    return {
+      root_dir: `${this.#root}/${name}`,
+      user: "root",
+      durability: this.#losesPower ? "machine" : "process",
+    };
   }
 
   async run(): Promise<RunOutcome> {
@@ -136,10 +160,10 @@ class Fleet {
     for (let job = 0; job < this.#options.jobs; job++) {
       this.#disturb();
       world.within(this.#operator, () => void publishJob(this.#masterOpts, this.#target(), this.#ledger));
-      await world.pass(world.nowMs + world.random.between(0, JOB_EVERY_MS));
+      await world.pass(world.nowMs + world.random.between(0, this.#losesPower ? POWER_JOB_EVERY_MS : JOB_EVERY_MS));
     }
     this.#stormy = false;
-    for (const { process } of this.#hosts) process.diesAfter = undefined;
+    for (const host of this.#hosts) host.process.diesAfter = host.powerFails = undefined;
     await world.pass(world.nowMs + 2 * AWAY_MS[1]);
     await world.pass(world.nowMs + QUIET_MS, () => this.#ledger.isComplete(this.#store));
     return {
@@ -158,40 +182,38 @@ class Fleet {
 
   /** Starts a process on a new host, and again whenever it has died. */
   #start(name: string, run: (process: SimulatedProcess) => void): void {
-    const clock = { offsetMs: 0 };
+    const machine = newMachine();
     const start = (): SimulatedProcess => {
-      const process = new SimulatedProcess(name, clock);
+      const process = new SimulatedProcess(name, machine);
       process.onDeath = () => {
         this.#world.note(`${name} died`);
         this.#network.forget(process);
+        host.powerFails?.();
         this.#world.after(this.#world.random.between(...AWAY_MS), () => host.process = start(), this.#keeper);
       };
       this.#world.note(`${name} starts`);
       this.#world.within(process, () => run(process));
       return process;
     };
-    const host: Host = { name, clock, process: new SimulatedProcess(name, clock) };
+    const host: Host = { name, machine, process: new SimulatedProcess(name, machine), powerFails: undefined };
     this.#hosts.push(host);
     host.process = start();
   }
 
   /** Starts processes again; it never dies. */
-  readonly #keeper = new SimulatedProcess("keeper", { offsetMs: 0 });
+  readonly #keeper = new SimulatedProcess("keeper", newMachine());
 
   #startMaster(): void {
     const host = this.#world.process;
     if (host === undefined) throw new Error("The master has no process");
-    try {
-      this.#master = new SimulatedMaster({
-        process: host,
-        opts: this.#masterOpts,
-        key: this.#options.keys.master,
-        log: this.#log,
-      });
-    } catch (error) {
-      // It died while it started.
-      if (host.alive) throw error;
-    }
+    const { keys: { master: key } } = this.#options;
+    SimulatedMaster.start({ process: host, opts: this.#masterOpts, key, log: this.#log }).then(
+      (master) => this.#master = master,
+      (error) => {
+        // It died while it started.
+        if (host.alive) throw error;
+      },
+    );
   }
 
   #startMinion(id: string, process: SimulatedProcess): void {
@@ -200,12 +222,31 @@ class Fleet {
     const configDir = `${this.#root}/${id}/etc/salt`;
     const { opts } = loadMinionConfig({
       configDir,
-      overrides: { root_dir: `${this.#root}/${id}`, id, user: "root", master: "127.0.0.1", random_reauth_delay: 0 },
+      overrides: { ...this.#overrides(id), id, master: "127.0.0.1", random_reauth_delay: 0 },
     });
     for (const path of [opts.pki_dir, opts.cachedir]) Deno.mkdirSync(path, { recursive: true });
     startMinion({ process, opts, key, log: this.#log, ledger: this.#ledger, store: this.#store }).catch((error) => {
       if (process.alive) throw error;
     });
+  }
+
+  /** A machine's power fails: what it runs dies. */
+  #cutPower(host: Host): void {
+    host.powerFails = () => this.#losePower(host);
+    if (host.process.alive) host.process.kill();
+    else host.powerFails();
+  }
+
+  /** The disk of a machine without power, which is started again with its process. */
+  #losePower(host: Host): void {
+    host.powerFails = undefined;
+    const { random } = this.#world;
+    this.#world.note(`${host.name} loses its power`);
+    disk().fail(`${this.#root}/${host.name}`, {
+      int: (below) => random.integer(0, below - 1),
+      chance: (probability) => random.chance(probability),
+    });
+    host.machine.bootedMs = this.#world.nowMs;
   }
 
   /** Sometimes something goes wrong, most of it while the next job is on its way. */
@@ -222,7 +263,20 @@ class Fleet {
     const { random } = this.#world;
     const [master, ...minions] = this.#hosts;
     const aim = (host: Host) => host.process.diesAfter = random.integer(0, AIM);
+    const aimPower = (host: Host, others: readonly Host[] = []) => {
+      aim(host);
+      host.powerFails = () => {
+        this.#losePower(host);
+        for (const other of others) this.#cutPower(other);
+      };
+    };
+    const power: readonly (readonly [string, () => void])[] = [
+      ["power of master", () => aimPower(master)],
+      ["power of minion", () => aimPower(random.pick(minions))],
+      ["power of all", () => aimPower(master, minions)],
+    ];
     return [
+      ...this.#losesPower ? [...power, ...power] : [],
       ["kill master", () => aim(master)],
       ["kill minion", () => aim(random.pick(minions))],
       ["kill minion", () => aim(random.pick(minions))],
@@ -233,7 +287,7 @@ class Fleet {
         () => this.#network.wires.forEach((each) => random.chance(0.5) && each.stall(random.between(0, 15_000))),
       ],
       ["rotate", () => master.process.alive && this.#world.within(master.process, () => this.#master?.rotate())],
-      ["clock", () => random.pick(this.#hosts).clock.offsetMs += random.between(-JUMP_MS, JUMP_MS)],
+      ["clock", () => random.pick(this.#hosts).machine.offsetMs += random.between(-JUMP_MS, JUMP_MS)],
     ];
   }
 

@@ -8,8 +8,15 @@
 import { disk, diskCalls, MOUNT, OpenFile } from "./disk.ts";
 import { hasWorld, ProcessDied, world } from "./world.ts";
 
-/** The boot that the world runs in. */
-const BOOT_ID = "5d1f5a2e-0000-4000-8000-000000000001";
+/** The id of the boot of the current process's machine. */
+function bootId(): string {
+  return `5d1f5a2e-0000-4000-8000-${bootedMs().toFixed(3).replace(".", "").padStart(12, "0")}`;
+}
+
+/** When that machine was booted. */
+function bootedMs(): number {
+  return world().process?.host.bootedMs ?? 0;
+}
 
 /** Puts the replacements in place, for the rest of this program. */
 export function replaceGlobals(): void {
@@ -18,8 +25,8 @@ export function replaceGlobals(): void {
   replaceDisk();
   const read = Deno.readTextFileSync;
   replace(Deno, "readTextFileSync", (path: string | URL) => {
-    if (hasWorld() && path === "/proc/uptime") return `${(world().nowMs / 1000).toFixed(2)} 0.00\n`;
-    if (hasWorld() && path === "/proc/sys/kernel/random/boot_id") return `${BOOT_ID}\n`;
+    if (hasWorld() && path === "/proc/uptime") return `${((world().nowMs - bootedMs()) / 1000).toFixed(2)} 0.00\n`;
+    if (hasWorld() && path === "/proc/sys/kernel/random/boot_id") return `${bootId()}\n`;
     return read(path);
   });
 }
@@ -84,7 +91,7 @@ function replaceDisk(): void {
       throw new Error(`The simulated disk has no ${later}`);
     });
   }
-  wrap(OpenFile.prototype, "writeSync", () => beforeCall("change"));
+  for (const name of ["syncData", "syncSync", "writeSync"]) wrap(OpenFile.prototype, name, () => beforeCall("change"));
 }
 
 /** Has a function of the runtime answered otherwise if its first argument is a path of the simulated disk. */

@@ -17,6 +17,7 @@ import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import { restoreFromJournal } from "#lib/master/daemon/journal.ts";
 import { openServices } from "#lib/master/daemon/mworker_services.ts";
 import { JobDelivery } from "#lib/master/publisher/delivery.ts";
 import { PresenceReports } from "#lib/master/publisher/presence_reports.ts";
@@ -51,8 +52,13 @@ export class SimulatedMaster {
   readonly #sharedKey = new SharedKey();
   readonly #publishing: PublishSocket;
 
-  /** Starts it, in the current process. */
-  constructor(parts: MasterParts) {
+  /** Starts it, in the current process, when what the last one left in its journal is restored. */
+  static async start(parts: MasterParts): Promise<SimulatedMaster> {
+    await restoreFromJournal(parts.opts, parts.key.pem, parts.log);
+    return new SimulatedMaster(parts);
+  }
+
+  private constructor(parts: MasterParts) {
     const { process, opts, key, log } = this.#parts = parts;
     // A new process has made no job id yet.
     shareJids(jidMemory());

@@ -9,6 +9,7 @@ import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import { KeptReturns } from "#lib/jobs/kept_returns.ts";
 import type { SyncJobStore } from "#lib/jobs/store.ts";
 import { JidMemory } from "#lib/minion/agent/jid_memory.ts";
+import { minionJournal, restoreMinion } from "#lib/minion/agent/journal.ts";
 import { MinionJobs } from "#lib/minion/agent/jobs.ts";
 import { MasterConnection } from "#lib/minion/agent/master_connection.ts";
 import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
@@ -69,8 +70,11 @@ function idlePool({ process, opts, ledger, store }: MinionParts) {
 /** Starts a minion, in the current process. */
 export async function startMinion(parts: MinionParts): Promise<void> {
   const { opts, key, log, ledger } = parts;
-  const proc = new ProcFiles(opts.cachedir);
-  const jids = new JidMemory({ min: opts.minion_jid_queue_hwm, path: `${opts.cachedir}/jids`, log });
+  const memory = { min: opts.minion_jid_queue_hwm, path: `${opts.cachedir}/jids`, log };
+  await restoreMinion(opts, () => new JidMemory(memory), log);
+  const journal = minionJournal(opts, log);
+  const proc = new ProcFiles(opts.cachedir, journal);
+  const jids = new JidMemory({ ...memory, journal });
   for (const { load } of proc.left) jids.add(str(load.get("jid") ?? ""));
   const connection = new ObservedConnection(
     {
@@ -78,7 +82,7 @@ export async function startMinion(parts: MinionParts): Promise<void> {
       log,
       applicant: applicantOf(opts.id, key, opts.pki_dir),
       jids,
-      journal: undefined,
+      journal,
       kept: new KeptReturns(opts.cachedir, log),
       closing: new AbortController().signal,
       grains: () => new Map(),
@@ -101,6 +105,7 @@ export async function startMinion(parts: MinionParts): Promise<void> {
     spool: connection.spool,
     returners: { give: () => {} },
     proc,
+    journal,
     fireMaster: (event) => fire(connection, opts.id, event),
     fireLocal: () => Promise.resolve(true),
     maxRequestBytes: () => connection.maxRequestBytes,

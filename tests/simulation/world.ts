@@ -16,11 +16,24 @@ export class ProcessDied extends Error {
   override readonly name = "ProcessDied";
 }
 
+/** The clocks of a simulated machine. */
+export interface Machine {
+  /** How far its wall clock is from that of the world, in milliseconds. */
+  offsetMs: number;
+  /** When it was booted, in milliseconds of the world. */
+  bootedMs: number;
+}
+
+/** A machine that was booted when the world began. */
+export function newMachine(): Machine {
+  return { offsetMs: 0, bootedMs: 0 };
+}
+
 /** A simulated process. */
 export class SimulatedProcess {
   readonly name: string;
-  /** How far the wall clock of its host is from that of the world, in milliseconds. */
-  readonly host: { offsetMs: number };
+  /** The machine that it runs on. */
+  readonly host: Machine;
   alive = true;
   /** Number of changing calls of the disk until it dies; `undefined`: it does not. */
   diesAfter: number | undefined;
@@ -28,7 +41,7 @@ export class SimulatedProcess {
   onDeath: () => void = () => {};
 
   /** Makes a process of a host. */
-  constructor(name: string, host: { offsetMs: number }) {
+  constructor(name: string, host: Machine) {
     this.name = name;
     this.host = host;
   }

@@ -1,7 +1,7 @@
 /** @module */
 import { messageOf } from "#lib/errors.ts";
 import { missingCompiler } from "#tests/chaos/harness/compiler.ts";
-import { ONLY_SYNCED } from "#tests/chaos/harness/power_disk.ts";
+import { ONLY_SYNCED } from "#tests/support/files/power_model.ts";
 import { PowerFleet } from "#tests/chaos/harness/power_fleet.ts";
 import type { LocalClient } from "#lib/client/local.ts";
 import { makeJid } from "#lib/protocol/jid.ts";

@@ -1,5 +1,6 @@
 /** @module */
-import { ALL_NAMES, ONLY_SYNCED, PowerDisk } from "#tests/chaos/harness/power_disk.ts";
+import { PowerDisk } from "#tests/chaos/harness/power_disk.ts";
+import { ALL_NAMES, ONLY_SYNCED } from "#tests/support/files/power_model.ts";
 import { buildLibrary, missingCompiler } from "#tests/chaos/harness/compiler.ts";
 import { loadPrivateKeyFile } from "#lib/keys/pair.ts";
 import { KeyStore } from "#lib/keys/store.ts";

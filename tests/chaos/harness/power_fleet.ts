@@ -7,7 +7,7 @@ import { processTree } from "#tests/bench/harness/process_figures.ts";
 import { listProcesses } from "#lib/procfs/processes.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import { buildLibrary } from "./compiler.ts";
-import { type Choices, PowerDisk } from "./power_disk.ts";
+import { type PowerChoices, PowerDisk } from "./power_disk.ts";
 import { ProcessFleet, type ProcessFleetOptions } from "./process_fleet.ts";
 
 /** The fleet. */
@@ -59,7 +59,7 @@ export class PowerFleet implements AsyncDisposable {
   }
 
   /** Cuts the power of the machines of `nodes`, all at once; `choices` decide what their disks keep. */
-  async cut(nodes: readonly string[], choices: Choices): Promise<void> {
+  async cut(nodes: readonly string[], choices: PowerChoices): Promise<void> {
     const { fleet } = this;
     await Promise.all(nodes.map((node) => (node === "master" ? fleet.master : fleet.minion(node)).kill()));
     // Keepers and their commands would continue if only the minion were killed.
