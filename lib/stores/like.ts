@@ -17,3 +17,13 @@ export function globToLike(glob: string): string {
   }
   return like;
 }
+
+/** The text with which everything begins that a pattern of `like` matches. */
+export function likePrefix(like: string): string {
+  let prefix = "";
+  for (let i = 0; i < like.length && !"%_".includes(like[i]); i++) {
+    if (like[i] === "\\") i++;
+    prefix += like[i] ?? "";
+  }
+  return prefix;
+}

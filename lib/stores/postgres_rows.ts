@@ -13,6 +13,7 @@ import { PostgresAttempts } from "./postgres_attempts.ts";
 import { DatabaseAwayError, databasePlace } from "./postgres_connection.ts";
 import type { PostgresPlace } from "./postgres_options.ts";
 import { makePartitions, makeSchema, partitionsOf, removeOld, schemaNumber } from "./postgres_schema.ts";
+import { type JobSearchStatement, newestJobs, rareJobs } from "./postgres_search.ts";
 import { ackParameters, ACKS_SQL, jobParameters, JOBS_SQL, returnParameters, RETURNS_SQL } from "./postgres_writes.ts";
 import type {
   AckWrite,
@@ -313,16 +314,14 @@ export class PostgresRows implements JobRows {
   }
 
   /** As {@linkcode JobRows} says. */
-  async page({ before, from, to, fun, target, count }: PageQuery): Promise<PageRow[]> {
-    // A target that is no text is looked at by the caller.
-    const rows = await this.#rows<{ readonly jid: string; readonly load: Uint8Array }>(
-      `select jid, load from ${this.#schema}.jobs where load <> ''
-         and ($1::text is null or jid < $1) and ($2::text is null or jid >= $2) and ($3::text is null or jid <= $3)
-         and (cardinality($4::text[]) = 0 or exists (select 1 from unnest(fun) f where f like any ($4)))
-         and (cardinality($5::text[]) = 0 or tgt = '' or tgt like any ($5))
-       order by jid desc limit $6`,
-      [before, from, to, fun, target, count],
-    );
+  async page(query: PageQuery): Promise<PageRow[]> {
+    const found = await this.#found(newestJobs(this.#schema, query));
+    const rare = found.length < query.count ? rareJobs(this.#schema, query) : undefined;
+    return rare === undefined ? found : await this.#found(rare);
+  }
+
+  async #found({ sql, parameters }: JobSearchStatement): Promise<PageRow[]> {
+    const rows = await this.#rows<{ readonly jid: string; readonly load: Uint8Array }>(sql, parameters);
     return rows.map(({ jid, load }) => ({ jid, load: plain(load) }));
   }
 

@@ -6,11 +6,12 @@
 
 import type { Client } from "pg";
 import { clusterTables } from "./cluster_tables.ts";
+import { searchIndexes } from "./postgres_search.ts";
 import { DatabaseRefusalError } from "./postgres_connection.ts";
 import { inTransaction, lockUntilEnd } from "./transaction.ts";
 
-/** The number of the schema in PostgreSQL; 2 has the tables of a cluster. */
-export const POSTGRES_SCHEMA = 2;
+/** The number of the schema in PostgreSQL; 2 has the tables of a cluster, 3 the indexes of a search for jobs. */
+export const POSTGRES_SCHEMA = 3;
 /** The oldest version of the schema whose masters work with this one. */
 const OLDEST_READER = 1;
 
@@ -52,7 +53,7 @@ interface Retention {
 
 /** The statements that make each number of the schema of the one before. They only add. */
 function upgrades(schema: string): readonly string[] {
-  return [tables(schema), clusterTables(schema)];
+  return [tables(schema), clusterTables(schema), searchIndexes(schema)];
 }
 
 /**

@@ -13,6 +13,7 @@ import { dirName } from "#lib/os/paths.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { setTimeout } from "#lib/os/timers.ts";
+import { SEARCH_INDEXES, searchJobs } from "./sqlite_search.ts";
 import {
   type AckWrite,
   type BatchWrite,
@@ -52,7 +53,7 @@ create table if not exists acks (jid text, minion text, state text, at integer, 
 create table if not exists outputs (jid text, minion text, n integer, body blob, primary key (jid, minion, n)) without rowid;
 create table if not exists batches (jid text primary key, active integer, state blob) without rowid;
 create index if not exists jobs_made on jobs (made);
-`;
+${SEARCH_INDEXES}`;
 
 const SAVE_JOB = `
 insert into jobs (jid, fun, tgt, tgt_type, usr, minions, load, hidden, ended, nocache, live, made)
@@ -347,24 +348,8 @@ export class SqliteRows implements JobRows {
   }
 
   /** As {@linkcode JobRows} says. */
-  page({ before, from, to, fun, target, count }: PageQuery): Promise<PageRow[]> {
-    // A job of several functions, or of a target that is no text, is looked at by the caller.
-    const conditions = [
-      "length(load) > 0",
-      ...before === null ? [] : ["jid < :before"],
-      ...from === null ? [] : ["jid >= :from"],
-      ...to === null ? [] : ["jid <= :to"],
-      ...fun.length === 0 ? [] : [`(instr(fun, char(10)) or ${anyLike("fun", fun)})`],
-      ...target.length === 0 ? [] : [`(tgt = '' or ${anyLike("tgt", target)})`],
-    ];
-    const patterns = [...fun.map((like, i) => [`fun${i}`, like]), ...target.map((like, i) => [`tgt${i}`, like])];
-    const given = Object.entries({ before, from, to }).filter(([, value]) => value !== null);
-    return this.#read(() =>
-      this.#opened().prepare(
-        `select jid, load from jobs where ${conditions.join(" and ")} order by jid desc limit :count`,
-      ).all({ ...Object.fromEntries([...patterns, ...given]), count })
-        .map((row) => ({ jid: String(row.jid), load: bytesOf(row.load) }))
-    );
+  page(query: PageQuery): Promise<PageRow[]> {
+    return this.#read(() => searchJobs((sql) => this.#opened().prepare(sql), query));
   }
 
   /** As {@linkcode JobRows} says; so many in a transaction that others get their turn. */
@@ -418,10 +403,6 @@ function makePrivate(path: string): void {
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   }
-}
-
-function anyLike(column: string, patterns: readonly string[]): string {
-  return patterns.map((_, i) => `${column} like :${column}${i} escape '\\'`).join(" or ");
 }
 
 function bytesOf(value: unknown): Uint8Array {

@@ -263,6 +263,19 @@ conforms("a list has what a query asks for, and of the newest so many", async ({
   assertEquals(await jids(store, { limit: 9, endTime: "20240103030405000001" }), [b, a]);
 });
 
+conforms("a job of a long function and target is stored, and found by them", async ({ store }) => {
+  const [short, long] = ["20240102030405000001", "20240103030405000001"];
+  // Nothing that an index of a database would shorten.
+  const noise = Array.from({ length: 6_000 }, (_, i) => String.fromCharCode(97 + (i * i * 7 + i * 3) % 23)).join("");
+  await store.saveLoad(short, load(short, { fun: "test.ping", tgt: "web1" }));
+  await store.saveLoad(long, load(long, { fun: `x.${noise}`, tgt: `y${noise}` }));
+  assertEquals(await jids(store, { limit: 9, fun: `x.${noise}` }), [long]);
+  assertEquals(await jids(store, { limit: 9, target: "y*" }), [long]);
+  assertEquals(await jids(store, { limit: 9, target: `*${noise.slice(-20)}` }), [long]);
+  assertEquals(await jids(store, { limit: 9, fun: "test.ping", target: "web?" }), [short]);
+  assertEquals(await jids(store, { limit: 9, fun: "nothing.*" }), []);
+});
+
 conforms("a list of more than a page is whole, and each job is in it once", async ({ store }) => {
   const all = Array.from({ length: 1_203 }, (_, i) => `202401020304${String(i).padStart(8, "0")}`);
   await Promise.all(all.map((jid) => store.saveLoad(jid, load(jid))));
