@@ -19,6 +19,7 @@ import { oldJobs } from "#tests/chaos/faults/old_jobs.ts";
 import { power } from "#tests/chaos/faults/power.ts";
 import { soak } from "#tests/chaos/faults/soak.ts";
 import { stuckSubscriber } from "#tests/chaos/faults/stuck_subscriber.ts";
+import { killStore } from "#tests/chaos/faults/kill_store.ts";
 import { killWorker } from "#tests/chaos/faults/kill_worker.ts";
 import { restartMaster } from "#tests/chaos/faults/restart_master.ts";
 
@@ -27,6 +28,7 @@ export const FAULTS: readonly Fault[] = [
   killMinion,
   killCli,
   killWorker,
+  killStore,
   restartMaster,
   deleteKey,
   cutLink,
