@@ -16,6 +16,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { crc32 } from "#lib/values/crc32.ts";
 import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
@@ -76,7 +77,7 @@ export function testFiles(named: readonly string[]): string[] {
   if (named.length === 0) return sourceFiles(".", TEST_SUFFIX, { below: ["tests"], without: LONG_FOLDERS });
   const files = named.flatMap((path) => {
     if (!Deno.statSync(path).isDirectory) return [path];
-    return sourceFiles(path, TEST_SUFFIX).map((name) => `${path.replace(/\/+$/, "")}/${name}`);
+    return sourceFiles(path, TEST_SUFFIX).map((name) => `${rstripChars(path, "/")}/${name}`);
   });
   return [...new Set(files)].sort();
 }

@@ -6,6 +6,8 @@
  * - `texts/pattern`: `RegExp` is given literals, constants that are made of them, and calls of `escapeRegex`.
  * - `texts/url`: a template for `URL` or `fetch` has only constants and calls of `quoteUrlPart` or
  *   `encodeURIComponent`.
+ * - `texts/slow-expression`: no expression looks at a run of characters from each of them, as `/ +$/` and
+ *   `/^\d+\.?\d*$/` do. A text of a million blanks takes hours, and nothing ends a thread that matches.
  * @module
  */
 
@@ -22,6 +24,14 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "lib/text/strptime.ts": "it escapes the format while it translates it",
     "lib/jinja/syntax/lexer.ts": "it joins a list of marks, each of them escaped",
   },
+  "slow-expression": {
+    "lib/config/load.ts": "it reads an option",
+    "modules/wheel/config.ts": "it reads an option",
+    "lib/keys/shared_key.ts": "it reads 512 characters",
+    "modules/grains/hardware.ts": "the kernel wrote it",
+    "modules/beacons/_login_records.ts": "it reads 256 characters",
+    "lib/jinja/syntax/parser.ts": "it begins at the start of a text",
+  },
   url: {
     "lib/plugins/loader.ts": "it quotes each step of the path",
     "lib/procfs/tcp_table.ts": "it writes numbers",
@@ -33,12 +43,13 @@ const ESCAPING: ReadonlySet<string> = new Set(["escapeRegex"]);
 const QUOTING: ReadonlySet<string> = new Set(["quoteUrlPart", "encodeURIComponent"]);
 const CONSTANT = /^[A-Z][A-Z\d_]*$/;
 
-/** The rules `texts/replacement`, `texts/pattern` and `texts/url`. */
+/** The rules `texts/replacement`, `texts/pattern`, `texts/slow-expression` and `texts/url`. */
 const plugin: Deno.lint.Plugin = {
   name: "texts",
   rules: {
     replacement: { create: (context) => applies(context, "replacement") ? replacement(context) : {} },
     pattern: { create: (context) => applies(context, "pattern") ? pattern(context) : {} },
+    "slow-expression": { create: (context) => applies(context, "slow-expression") ? slowExpression(context) : {} },
     url: { create: (context) => applies(context, "url") ? url(context) : {} },
   },
 };
@@ -93,6 +104,30 @@ function pattern(context: Context): Deno.lint.LintVisitor {
     CallExpression: check,
     "Program:exit"() {
       for (const { source, range } of checked) if (!names.isSafe(source, ESCAPING)) context.report({ range, message });
+    },
+  };
+}
+
+/** One character, escaped or not, or a class of them, many times before the end: a whole alternative. */
+const RUN_AT_END = /^(?:\\?[^\\()|^]|\\[^bB]|\[(?:[^\]\\]|\\.)*\])[+*]\$$/;
+/** Two runs of digits with nothing between them that must be there. */
+const TWO_RUNS = /(\\d|\[0-9\])\+\\\.\?\1\*/;
+
+/** Not the last line in `/[^\n]*\n|[^\n]+$/g`: where a line ends, the first half has taken it. */
+function isRunAtEnd(part: string, pattern: string): boolean {
+  return RUN_AT_END.test(part) && !pattern.startsWith(`${part.slice(0, -"+$".length)}*`);
+}
+
+function slowExpression(context: Context): Deno.lint.LintVisitor {
+  return {
+    Literal(node) {
+      if (!("regex" in node) || !node.regex) return;
+      const { pattern, flags } = node.regex;
+      const isSlow = TWO_RUNS.test(pattern) ||
+        (!flags.includes("y") && pattern.split("|").some((part) => isRunAtEnd(part, pattern)));
+      if (!isSlow) return;
+      const message = "It looks at each run from each of its characters: use rstripChars (lib/values/python_text.ts)";
+      context.report({ range: node.range, message });
     },
   };
 }

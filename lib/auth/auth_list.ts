@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /**
@@ -18,7 +19,7 @@ export function authList(provider: ValueMap, user: string, groups: readonly stri
     if (typeof name !== "string" || name === "*" || !Array.isArray(entries)) continue;
     const isGroup = name.endsWith("%");
     // Salt takes the user's name for a pattern here; names are compared.
-    if (isGroup ? !groups.includes(name.replace(/%+$/, "")) : name !== user) continue;
+    if (isGroup ? !groups.includes(rstripChars(name, "%")) : name !== user) continue;
     rules.push(...entries);
     hasUser ||= !isGroup;
   }

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { isMap, type ValueMap } from "#lib/values/value.ts";
 
 /**
@@ -14,7 +15,7 @@ export function eauthUsers(externalAuth: ValueMap, membersOf: (group: string) =>
     isMap(provider) ? [...provider.keys()].filter((name) => typeof name === "string") : []
   );
   const users = names.filter((name) => !name.startsWith("^") && name !== "*").flatMap((name) =>
-    name.endsWith("%") ? membersOf(name.replace(/%+$/, "")) : [name]
+    name.endsWith("%") ? membersOf(rstripChars(name, "%")) : [name]
   );
   return [...new Set(users)];
 }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { withoutEndSlashes } from "#lib/values/python_text.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type ProcessEnvironment } from "./place.ts";
@@ -333,7 +334,7 @@ function fail(draft: Draft, name: string, problem: string): never {
 /** Sets `root_dir` and `id`; a generated id gets `suffix`. */
 function deriveId(draft: Draft, suffix: string, cache = false): void {
   const values = draft.values;
-  values.root_dir = absolutePathIn(textOf(draft, "root_dir"), draft.environment.cwd).replace(/(?<=.)\/+$/, "");
+  values.root_dir = withoutEndSlashes(absolutePathIn(textOf(draft, "root_dir"), draft.environment.cwd));
   let id = values.id === null ? "" : textOf(draft, "id");
   const isDerived = id === "";
   if (isDerived) {

@@ -230,7 +230,7 @@ function convert(option: Option, written: Value): Value | string[] | undefined {
     case "int":
       return number(written, /^[-+]?\d+$/);
     case "float":
-      return number(written, /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/);
+      return number(written, /^[-+]?(\d+(?:\.\d*)?|\.\d+)([eE][-+]?\d+)?$/);
     case "strs":
       return strings(written);
     case "list":

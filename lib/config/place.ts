@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { type HostNames, readHostNames } from "./node_id.ts";
 import type { Role } from "./options.ts";
@@ -43,7 +44,7 @@ export function configFile(role: Role, configDir: string | undefined, { env, cwd
   const path = absolutePathIn(env(`SALT_${role.toUpperCase()}_CONFIG`) ?? "", cwd);
   // As in Salt, the variable counts only if the command line does not set the directory.
   if (directory === DEFAULT_CONFIG_DIR && isFile(path)) return path;
-  return `${directory.replace(/\/+$/, "")}/${role}`;
+  return `${rstripChars(directory, "/")}/${role}`;
 }
 
 /** The user's own configuration of the commands, whether it is there or not. */

@@ -24,6 +24,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { JobAcks } from "./acks.ts";
 import { JobBatches } from "./batches.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -319,7 +320,7 @@ class FileJobStore implements SyncJobStore {
   }
 
   getEndTime(jid: string): string | undefined {
-    return this.#directories.find(jid)?.readText(END_TIME)?.replace(/\n+$/, "") || undefined;
+    return rstripChars(this.#directories.find(jid)?.readText(END_TIME) ?? "", "\n") || undefined;
   }
 
   clean(limits: CleaningLimits): Generator<void, number> {

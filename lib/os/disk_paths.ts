@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { compileGlob, isGlob } from "#lib/text/glob.ts";
 import { isDirectory, lexists } from "./file_kind.ts";
 import { isAbsolute, joinPath, splitPath } from "./paths.ts";
@@ -16,7 +17,7 @@ export function expandUser(path: string): string {
   const name = path.slice(1, end);
   const home = name === "" ? Deno.env.get("HOME") ?? findUser(Deno.uid() ?? 0)?.home : findUser(name)?.home;
   if (home === undefined) return path;
-  return (home.replace(/\/+$/, "") + path.slice(end)) || "/";
+  return (rstripChars(home, "/") + path.slice(end)) || "/";
 }
 
 /** The kernel's maximum of links in one path. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { lstatIfExists } from "./atomic_file.ts";
 import { isDirectory } from "./file_kind.ts";
 import { followForChange, type HeldDirectory, holdOpen, holdTarget, inDirectoryOf } from "./held_path.ts";
@@ -28,7 +29,7 @@ export interface NewDirectory {
 export function createDirectory(path: string, { recursive = false, mode = 0o777 }: NewDirectory = {}): void {
   if (recursive) {
     if (isDirectory(path)) return;
-    const above = path.replace(/\/+[^/]*\/*$/, "");
+    const above = path.replace(/(?<!\/)\/+(?:[^/]+\/*)?$/, "");
     if (above !== "" && above !== path) createDirectory(above, { recursive, mode });
   }
   try {
@@ -43,7 +44,7 @@ function createIn(directory: HeldDirectory, name: string, mode: number): void {
   const bits = mode & ~(ownUmask() ?? 0);
   Deno.mkdirSync(directory.at(name), { mode: bits });
   if (takenBits(bits) === 0) return;
-  using child = directory.enter(name.replace(/\/+$/, ""));
+  using child = directory.enter(rstripChars(name, "/"));
   Deno.chmodSync(child.path, bits);
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { InvocationError } from "#lib/errors.ts";
 
 /** Python's `isabs`. */
@@ -15,7 +16,7 @@ export function isAbsolute(path: string): boolean {
 export function splitPath(path: string): readonly [head: string, tail: string] {
   const slash = path.lastIndexOf("/") + 1;
   const head = path.slice(0, slash);
-  return [/^\/*$/.test(head) ? head : head.replace(/\/+$/, ""), path.slice(slash)];
+  return [/^\/*$/.test(head) ? head : rstripChars(head, "/"), path.slice(slash)];
 }
 
 /** Python's `dirname`: empty if there is no slash. */

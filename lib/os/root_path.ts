@@ -4,10 +4,12 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
+
 /** Puts `path` under `root`, an absolute path too, unless it is there already. A URI is returned as it is. */
 export function underRoot(root: string, path: string): string {
   if (isUri(path)) return path;
-  const clean = root.replace(/\/+$/, "");
+  const clean = rstripChars(root, "/");
   if (path === clean || path.startsWith(`${clean}/`)) return path;
   return `${clean}/${path.replace(/^\/+/, "")}`;
 }

@@ -115,5 +115,5 @@ function readState(tag: Value, fields: ValueMap): ReturnedState | undefined {
 export function durationMs(duration: Value): number {
   if (typeof duration !== "string") return toNumber(duration) ?? 0;
   const text = duration.split(" ms")[0].trim();
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : 0;
+  return /^[-+]?(\d+(?:\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(text) ? Number(text) : 0;
 }

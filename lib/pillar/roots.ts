@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { ANY_ENV, environmentDirectories } from "#lib/files/backends/env_directories.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { PillarNotes } from "#lib/plugins/pillar_source.ts";
@@ -87,7 +88,7 @@ export class PillarRoots {
   below(directory: string, path: string): string | undefined {
     const steps = path.split("/").filter((step) => step !== "" && step !== ".");
     if (steps.includes("..") || path.includes("\0")) return undefined;
-    const full = [directory.replace(/\/+$/, ""), ...steps].join("/");
+    const full = [rstripChars(directory, "/"), ...steps].join("/");
     this.#notes.path(full);
     return isFile(full) ? full : undefined;
   }

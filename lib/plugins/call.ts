@@ -157,7 +157,7 @@ const CONVERSIONS: Readonly<Record<ParameterType, (given: Value) => unknown>> = 
 
 function numberIn(text: string): number | undefined {
   const trimmed = text.trim();
-  return /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed) ? Number(trimmed) : undefined;
+  return /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(trimmed) ? Number(trimmed) : undefined;
 }
 
 /** Ints that JavaScript represents exactly; a float only without a fraction, such as `1.0` from YAML. */

@@ -51,7 +51,7 @@ export function describe(text: string, ...examples: readonly [string, ...string[
 
 /** `doc` in the layout of Python's docstrings, as Salt shows it: indented, with a newline before and after. */
 export function asDocstring(doc: string): string {
-  const lines = doc.replace(/^\s*\n|\s+$/g, "").split("\n");
+  const lines = doc.trimEnd().replace(/^\s*\n/, "").split("\n");
   const indents = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length);
   const common = Math.min(...indents.slice(indents.length > 1 && indents[0] === 0 ? 1 : 0));
   const flush = lines.map((line) => line.slice(Math.min(common, line.length - line.trimStart().length)));

@@ -12,7 +12,7 @@ export function parseProcNumber(text: string): Value {
     const n = Number(text);
     return Number.isSafeInteger(n) ? n : BigInt(text);
   }
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? float(Number(text)) : text;
+  return /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? float(Number(text)) : text;
 }
 
 function rows(text: string): string[][] {

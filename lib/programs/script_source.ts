@@ -40,7 +40,7 @@ export async function copyScript(
 ): Promise<{ readonly path: string } | { readonly problem: string }> {
   const contents = await read(source, copy);
   if (typeof contents === "string") return { problem: contents };
-  const suffix = /(?<=[^/.][^/]*)\.[^./]*$/.exec(source.replace(/[?#].*$/, ""))?.[0] ?? "";
+  const suffix = /(?<=[^/.][^/]*)\.[^./]*$/.exec(source.replace(/[?#].*$/s, ""))?.[0] ?? "";
   const path = await Deno.makeTempFile({ dir: safeDirectory(copy), prefix: "__salt.tmp.", suffix });
   try {
     if (copy.render === undefined) await Deno.writeFile(path, contents);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { mayExist } from "#lib/os/file_kind.ts";
 import { mayExecute } from "#lib/libc/files.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
@@ -46,7 +47,7 @@ export function which(name: string, root = ""): string | undefined {
   // An empty entry means the working directory, where it would have been found already.
   const path = (Deno.env.get("PATH") ?? "").split(":").filter((directory) => directory !== "");
   const directories = [...path, ...USUAL_DIRECTORIES.filter((directory) => !path.includes(directory))];
-  return directories.map((directory) => `${directory.replace(/\/+$/, "")}/${name}`)
+  return directories.map((directory) => `${rstripChars(directory, "/")}/${name}`)
     .find((path) => isExecutableFile(root + path));
 }
 

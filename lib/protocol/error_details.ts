@@ -5,6 +5,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** The field of a return: a text for each error, in their order; empty for none. */
@@ -18,7 +19,7 @@ export function readErrorDetails(details: Value | undefined, returned: Value): r
 
 /** An error with its details in lines below it; as it is without any. */
 export function withDetails(error: string, details: string): string {
-  return details === "" ? error : `${error.replace(/\n+$/, "")}\n${details}`;
+  return details === "" ? error : `${rstripChars(error, "\n")}\n${details}`;
 }
 
 /** Errors, each with its details. Anything else is returned as it is. */

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { findText } from "./find_text.ts";
 import { compareStrings } from "#lib/values/value.ts";
 import { dictHas } from "./dict.ts";
 import { isEqual } from "./equality.ts";
@@ -80,7 +81,7 @@ export function contained(container: Obj, item: Obj): boolean | Promise<boolean>
   const text = textOf(container);
   if (text !== undefined) {
     const part = textOf(item);
-    if (part !== undefined) return text.includes(part);
+    if (part !== undefined) return findText(text, part) >= 0;
     throw pythonError("TypeError", `'in <string>' requires string as left operand, not ${typeNameOf(item)}`);
   }
   if (container instanceof Map) return dictHas(container, item);

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { floatRepr } from "#lib/values/value.ts";
 import { exponentDigits, fixedText } from "./float_text.ts";
 
@@ -62,12 +63,12 @@ function generalText(
   // Without a type, `1e5` with five digits is written with an exponent already.
   const scientific = exponent < -4 || exponent >= (how.bare ? precision - 1 : precision);
   if (scientific && !(how.bare && exponent >= -4 && exponent < precision - 1)) {
-    return mantissa(how.alternate ? text : text.replace(/0+$/, "") || "0", how.alternate ? "." : "") +
+    return mantissa(how.alternate ? text : rstripChars(text, "0") || "0", how.alternate ? "." : "") +
       exponentText(exponent);
   }
   const fixed = fixedText(x, Math.max(precision - 1 - exponent, 0));
   if (how.alternate) return fixed.includes(".") ? fixed : `${fixed}.`;
-  const trimmed = fixed.includes(".") ? fixed.replace(/\.?0+$/, "") : fixed;
+  const trimmed = fixed.includes(".") ? rstripChars(rstripChars(fixed, "0"), ".") : fixed;
   return how.bare && !trimmed.includes(".") ? `${trimmed}.0` : trimmed;
 }
 

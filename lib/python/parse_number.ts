@@ -59,7 +59,7 @@ export function parseFloatText(text: string): number | Float | undefined {
     const value = special[2].toLowerCase() === "nan" ? NaN : Infinity;
     return float(special[1] === "-" ? -value : value);
   }
-  if (!/^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/.test(bare)) {
+  if (!/^[+-]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/.test(bare)) {
     return undefined;
   }
   return float(Number(bare.replaceAll("_", "")));

@@ -119,7 +119,8 @@ function convert(value: Obj, conversion: string): Obj {
 function readPath(path: string, given: FormatArguments, numbering: Numbering): Obj {
   const first = /^[^.[]*/.exec(path)?.[0] ?? "";
   let value = argument(first === "" && path !== "" ? "" : numbering.key(first), given);
-  for (const [, attribute, item] of path.slice(first.length).matchAll(/\.([^.[]*)|\[([^\]]*)\]/g)) {
+  for (const [, attribute, item, end] of path.slice(first.length).matchAll(/\.([^.[]*)|\[([^\]]*)(\]|$)/g)) {
+    if (end === "") throw pythonError("ValueError", "expected '}' before end of string");
     if ((attribute ?? item) === "") throw pythonError("ValueError", "Empty attribute in format string");
     const read = attribute === undefined
       ? given.context.item(value, /^\d+$/.test(item) ? Number(item) : item)

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { findLastText, findText, splitAtText } from "./find_text.ts";
 import { placesOf } from "./code_points.ts";
 import { dictGet } from "./dict.ts";
 import { checkText, pythonError } from "./errors.ts";
@@ -92,7 +93,7 @@ function findMethod(name: string, last: boolean, strict: boolean): [string, Run]
   return method(name, RANGE, (text, [sub, start, end]) => {
     const wanted = textArg(sub, mustBeStr);
     const within = part(text, start, end);
-    const unit = within === undefined ? -1 : last ? within.text.lastIndexOf(wanted) : within.text.indexOf(wanted);
+    const unit = within === undefined ? -1 : last ? findLastText(within.text, wanted) : findText(within.text, wanted);
     if (unit >= 0 && within !== undefined) return within.from + placesOf(within.text).ofUnit(unit);
     if (strict) throw pythonError("ValueError", "substring not found");
     return -1;
@@ -129,7 +130,7 @@ function partitionMethod(name: string, last: boolean): [string, Run] {
   return method(name, ["sep"], (text, [sep]) => {
     const separator = textArg(sep, mustBeStr);
     if (separator === "") throw pythonError("ValueError", "empty separator");
-    const at = last ? text.lastIndexOf(separator) : text.indexOf(separator);
+    const at = last ? findLastText(text, separator) : findText(text, separator);
     if (at < 0) return new Tuple(last ? ["", "", text] : [text, "", ""]);
     return new Tuple([text.slice(0, at), separator, text.slice(at + separator.length)]);
   });
@@ -166,7 +167,7 @@ export function joinTexts(separator: string, items: readonly Obj[]): string {
 
 function countIn(text: string, sub: string): number {
   if (sub === "") return placesOf(text).length + 1;
-  return text.split(sub).length - 1;
+  return splitAtText(text, sub).length - 1;
 }
 
 function translate(text: string, table: Obj): string {

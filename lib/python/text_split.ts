@@ -4,6 +4,7 @@
  * @module
  */
 
+import { findLastText, splitAtText } from "./find_text.ts";
 import { LINE_ENDS, SPACE, strip as stripSpace } from "#lib/values/python_text.ts";
 import { pythonError } from "./errors.ts";
 
@@ -43,16 +44,7 @@ export function stripText(text: string, ends: Ends, chars?: string): string {
 export function splitText(text: string, separator: string | undefined, max: number): string[] {
   if (separator === undefined) return splitBlanks(text, max);
   if (separator === "") throw pythonError("ValueError", "empty separator");
-  if (max < 0) return text.split(separator);
-  const parts: string[] = [];
-  let at = 0;
-  while (parts.length < max) {
-    const next = text.indexOf(separator, at);
-    if (next < 0) break;
-    parts.push(text.slice(at, next));
-    at = next + separator.length;
-  }
-  return [...parts, text.slice(at)];
+  return splitAtText(text, separator, max < 0 ? Infinity : max);
 }
 
 function splitBlanks(text: string, max: number): string[] {
@@ -87,7 +79,7 @@ export function splitRight(text: string, separator: string | undefined, max: num
     }
   }
   while (parts.length < max) {
-    const separatorAt = end < separator.length ? -1 : text.lastIndexOf(separator, end - separator.length);
+    const separatorAt = end < separator.length ? -1 : findLastText(text, separator, end - separator.length);
     if (separatorAt < 0) break;
     parts.push(text.slice(separatorAt + separator.length, end));
     end = separatorAt;

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { levelName, type LogRecord } from "./log.ts";
 import { strftime } from "#lib/text/strftime.ts";
 import { sanitizeLine } from "#lib/text/terminal.ts";
@@ -55,7 +56,7 @@ export function formatRecord(record: LogRecord, how: LineFormat): string {
 const INDENT = "    ";
 
 function sanitizeLines(message: string): string {
-  return message.replace(/\n+$/, "").split("\n").map(sanitizeLine).join(`\n${INDENT}`);
+  return rstripChars(message, "\n").split("\n").map(sanitizeLine).join(`\n${INDENT}`);
 }
 
 function fieldText(field: string, record: LogRecord, how: LineFormat): string | undefined {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { messageOf, RosterError } from "#lib/errors.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
@@ -224,7 +225,7 @@ class EntryReader {
     if (!text.startsWith("/") || parts.filter((part) => part !== "").length < 2 || parts.includes("..")) {
       throw new RosterError(`${this.#id}: ${key}: ${JSON.stringify(text)} is no absolute path of at least two names`);
     }
-    return text.replace(/\/+$/, "");
+    return rstripChars(text, "/");
   }
 
   /** An umask in octal digits, as a text or an int. */

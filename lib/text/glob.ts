@@ -6,6 +6,7 @@
  */
 
 import { codePoints } from "#lib/values/code_points.ts";
+import { countStep } from "#lib/values/stop_word.ts";
 
 /** One character of a set, or a range of them, ends included. */
 type Range = readonly [low: number, high: number];
@@ -44,6 +45,7 @@ const STAR = 0x2a, QUESTION = 0x3f, OPEN = 0x5b, CLOSE = 0x5d, NOT = 0x21, HYPHE
 
 function parse(pattern: readonly number[]): Token[] {
   const tokens: Token[] = [];
+  const lastClose = pattern.lastIndexOf(CLOSE);
   for (let i = 0; i < pattern.length; i++) {
     const code = pattern[i];
     if (code === STAR) {
@@ -54,7 +56,8 @@ function parse(pattern: readonly number[]): Token[] {
       const negated = pattern[i + 1] === NOT;
       const start = i + (negated ? 2 : 1);
       // A bracket right at the start belongs to the set; it does not end it.
-      const end = pattern.indexOf(CLOSE, start + (pattern[start] === CLOSE ? 1 : 0));
+      const from = start + (pattern[start] === CLOSE ? 1 : 0);
+      const end = from > lastClose ? -1 : pattern.indexOf(CLOSE, from);
       if (end < 0) {
         tokens.push({ kind: "char", code });
       } else {
@@ -92,6 +95,7 @@ function accepts(token: Token, code: number): boolean {
 function run(tokens: readonly Token[], text: readonly number[]): boolean {
   let t = 0, starToken = -1, starText = 0;
   for (let i = 0; i < text.length;) {
+    countStep();
     const token: Token | undefined = tokens[t];
     if (token?.kind === "star") {
       starToken = t++;

@@ -7,14 +7,28 @@
 import { quoteUrlPart } from "./url_parts.ts";
 import { InvocationError } from "#lib/errors.ts";
 
+/** What `.` of an expression matches, as often as possible. */
+const LINE = /[^\n\r\u2028\u2029]+/g;
+
+/**
+ * A line with everything hidden from its first URL to its last `@`. Not by `https?:\/\/.*@`, which looks at the rest
+ * of the line from each URL.
+ */
+function hideInLine(line: string): string {
+  const url = /https?:\/\//i.exec(line);
+  const end = line.lastIndexOf("@");
+  if (url === null || end < url.index) return line;
+  return `${line.slice(0, url.index)}${url[0]}<redacted>${line.slice(end)}`;
+}
+
 /** `text` with the credentials of each http or https URL hidden. */
 export function hideCredentials(text: string): string {
-  return text.replaceAll(/(https?):\/\/.*@/gi, "$1://<redacted>@");
+  return text.replaceAll(LINE, (line) => hideInLine(line));
 }
 
 /** Whether there is a URL with a password in a text. */
 export function hasPassword(text: string): boolean {
-  return /[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/i.test(text);
+  return /[a-z][a-z0-9+.-]{0,30}:\/\/[^/@\s:]*:[^/@\s]+@/i.test(text);
 }
 
 /**

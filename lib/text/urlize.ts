@@ -35,11 +35,23 @@ export function urlize(escaped: string, options: UrlizeOptions): string {
   return escaped.split(/(\s+)/).map((word) => word.length > LONGEST ? word : linkWord(word, options)).join("");
 }
 
+/** Where the closing marks and the punctuation at the end of a word begin. */
+function endOfMiddle(word: string): number {
+  let end = word.length;
+  while (end > 0) {
+    if (")>.,\n".includes(word[end - 1])) end--;
+    else if (word.endsWith("&gt;", end)) end -= 4;
+    else break;
+  }
+  return end;
+}
+
 function linkWord(word: string, options: UrlizeOptions): string {
   const head = /^(?:[(<]|&lt;)+/.exec(word)?.[0] ?? "";
   let middle = word.slice(head.length);
-  let tail = /(?:[)>.,\n]|&gt;)+$/.exec(middle)?.[0] ?? "";
-  middle = middle.slice(0, middle.length - tail.length);
+  const end = endOfMiddle(middle);
+  let tail = middle.slice(end);
+  middle = middle.slice(0, end);
   for (const [open, close] of [["(", ")"], ["<", ">"], ["&lt;", "&gt;"]]) {
     const opened = count(middle, open);
     if (opened <= count(middle, close)) continue;

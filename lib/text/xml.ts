@@ -60,7 +60,7 @@ class Building implements XmlElement {
 
 function parseAttributes(text: string): Map<string, string> {
   return new Map(
-    [...text.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(([, name, one, other]) => [
+    [...text.matchAll(/(?<![\w:.-])([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(([, name, one, other]) => [
       name,
       decodeEntities(one ?? other),
     ]),

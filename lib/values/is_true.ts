@@ -10,7 +10,7 @@ import { toNumber, truthy, type Value } from "./value.ts";
 export function isTrue(value: Value | undefined): boolean {
   if (typeof value === "string") {
     const text = value.trim();
-    if (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(text)) return Number(text) > 0;
+    if (/^[+-]?(\d+(?:\.\d*)?|\.\d+)$/.test(text)) return Number(text) > 0;
     return text.toLowerCase() === "true";
   }
   const number = typeof value === "boolean" ? undefined : toNumber(value);

@@ -35,9 +35,33 @@ export function numberOfText(text: string): Value | undefined {
   const trimmed = strip(text);
   const plain = trimmed.replace(/(?<=\d)_(?=\d)/g, "");
   if (/^[+-]?\d+$/.test(plain)) return int(BigInt(plain.replace("+", "")));
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)) return float(Number(plain));
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)) return float(Number(plain));
   const special = /^([+-]?)(inf|infinity|nan)$/i.exec(trimmed);
   if (special === null) return undefined;
   const size = special[2].toLowerCase() === "nan" ? NaN : Infinity;
   return float(special[1] === "-" ? -size : size);
+}
+
+/**
+ * `text` without the characters at its end that are in `characters`, as Python's `rstrip(characters)`. In
+ * as many steps as it has characters: `/\/+$/` looks at each run of slashes from each of its characters, which takes
+ * hours for a million of them and a letter.
+ */
+export function rstripChars(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1])) end--;
+  return text.slice(0, end);
+}
+
+/** A path without the slashes at its end; of `/` and `//` one slash stays. */
+export function withoutEndSlashes(path: string): string {
+  return path.slice(0, 1) + rstripChars(path.slice(1), "/");
+}
+
+/** `text` without the characters at both ends that are in `characters`, as Python's `strip(characters)`. */
+export function stripChars(text: string, characters: string): string {
+  const end = rstripChars(text, characters);
+  let start = 0;
+  while (start < end.length && characters.includes(end[start])) start++;
+  return end.slice(start);
 }

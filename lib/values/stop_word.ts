@@ -28,6 +28,14 @@ export function countStep(): void {
   if ((++steps & BETWEEN_LOOKS) === 0 && word !== undefined) lookAtStopWord(word);
 }
 
+/**
+ * Looks at the word at once: for a step that itself takes milliseconds.
+ * @throws {JobEndedError} As {@linkcode countStep}.
+ */
+export function countLongStep(): void {
+  if (word !== undefined) lookAtStopWord(word);
+}
+
 function lookAtStopWord(shared: Int32Array): void {
   const signal = Atomics.load(shared, 0);
   if (signal !== 0) throw new JobEndedError(signal);

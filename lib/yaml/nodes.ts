@@ -144,6 +144,13 @@ function colonBefore(offset: number, text: string): number | undefined {
     .find((at) => parsesFurther(`${text.slice(0, at)} ${text.slice(at)}`, offset));
 }
 
+/** Whether the last character before `start` that is no white space is `?`, and there is white space between. */
+function followsQuestionMark(text: string, start: number): boolean {
+  let end = start;
+  while (end > 0 && /\s/.test(text[end - 1])) end--;
+  return end < start && text[end - 1] === "?";
+}
+
 /** Whether a text can be parsed, or at least beyond `offset`. */
 function parsesFurther(text: string, offset: number): boolean {
   try {
@@ -262,7 +269,7 @@ class Composer {
     const event = this.#events[this.#at];
     if (event.type !== EVENT_ID.SCALAR) return this.#node();
     const key = this.#node();
-    if (event.valueEnd - key.start <= MAX_KEY_LENGTH || /\?\s+$/.test(text.slice(0, key.start))) return key;
+    if (event.valueEnd - key.start <= MAX_KEY_LENGTH || followsQuestionMark(text, key.start)) return key;
     throw this.#source.error(`a key of more than ${MAX_KEY_LENGTH} characters needs "? " before it`, key.start);
   }
 

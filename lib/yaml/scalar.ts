@@ -73,6 +73,11 @@ export function scalarValue(type: string, text: string): Value | undefined {
 
 const BOOLS = new Map([["yes", true], ["no", false], ["true", true], ["false", false], ["on", true], ["off", false]]);
 
+/** Longest int that Python reads (`sys.int_info.default_max_str_digits`). */
+const MAX_DIGITS = 4300;
+/** Longest int of another base. Python reads longer ones; nothing would show them. */
+const MAX_OTHER_DIGITS = 100_000;
+
 function parseInt(text: string): Value | undefined {
   // Salt removes leading zeros. It looks only at the very start, so a signed number is still octal.
   let digits = /^0(?![bx])/.test(text) && text !== "0" ? text.replace(/^0+/, "") || "0" : text;
@@ -80,14 +85,14 @@ function parseInt(text: string): Value | undefined {
   const negative = digits.startsWith("-");
   if (/^[-+]/.test(digits)) digits = digits.slice(1);
   if (digits.includes(":")) {
-    if (!/^[0-9]+(?::[0-9]+)+$/.test(digits)) return undefined;
+    // Python multiplies once for each part, which takes hours for a text of megabytes.
+    if (digits.length > MAX_DIGITS || !/^[0-9]+(?::[0-9]+)+$/.test(digits)) return undefined;
     const total = digits.split(":").reduce((sum, part) => sum * 60n + BigInt(part), 0n);
     return int(negative ? -total : total);
   }
   if (/^0o?[0-7]+$/.test(digits)) digits = `0o${digits.replace("o", "").slice(1)}`;
   if (!/^(?:0|[1-9][0-9]*|0b[01]+|0x[0-9a-fA-F]+|0o[0-7]+)$/.test(digits)) return undefined;
-  // Python reads no longer decimals (sys.int_info.default_max_str_digits).
-  if (digits.length > 4300 && /^[1-9]/.test(digits)) return undefined;
+  if (digits.length > (/^[1-9]/.test(digits) ? MAX_DIGITS : MAX_OTHER_DIGITS)) return undefined;
   const magnitude = BigInt(digits);
   return int(negative ? -magnitude : magnitude);
 }
@@ -99,7 +104,7 @@ function parseFloat(text: string): Value | undefined {
   if (/^(?:\.inf|inf|infinity)$/.test(digits)) return sign * Infinity;
   if (/^\.?nan$/.test(digits)) return NaN;
   const parts = digits.split(":");
-  if (!parts.every((part) => /^(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?$/.test(part))) return undefined;
+  if (!parts.every((part) => /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?$/.test(part))) return undefined;
   // Starts with the last part, as PyYAML does: floats give another result in another order.
   let total = 0;
   let base = 1;

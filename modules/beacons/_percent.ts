@@ -14,7 +14,7 @@ import { map, str, toNumber, type Value } from "#lib/values/value.ts";
 export function percentLimit(value: Value): number {
   if (typeof value === "string") {
     const text = value.replaceAll("%", "").trim();
-    if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return Number(text);
+    if (/^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text)) return Number(text);
     throw new CommandError(`could not convert string to float: '${value.replaceAll("%", "")}'`);
   }
   const number = toNumber(value);

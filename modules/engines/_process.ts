@@ -103,7 +103,7 @@ function pythonEngines(opts: MasterOpts | MinionOpts, log: Logger): PythonPlugin
 }
 
 function fail(reason: string): number {
-  Deno.stderr.writeSync(new TextEncoder().encode(`${reason.replaceAll(/\s*\n\s*/g, " ")}\n`));
+  Deno.stderr.writeSync(new TextEncoder().encode(`${reason.replaceAll(/(?<!\s)\s*\n\s*/g, " ")}\n`));
   return 1;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { withoutEndSlashes } from "#lib/values/python_text.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { applying, install, type IpFunctions, isTest, reading, startOrStop } from "./_ip_functions.ts";
@@ -103,7 +104,7 @@ function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, se
     : str(filename).startsWith("/")
     ? str(filename)
     : `${INTERFACES_DIRECTORY}//${str(filename)}`;
-  const directory = dirName(path).replace(/(?<=.)\/+$/, "");
+  const directory = withoutEndSlashes(dirName(path));
   if (!files.exists(directory)) throw settingError(`${directory} cannot be written.`);
   files.write(path, filename === undefined ? texts.map(([, each]) => each).join("") : own);
   return own.split("\n").map((line) => `${line}\n`);

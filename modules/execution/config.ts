@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { filterGlob } from "#lib/text/glob.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -162,7 +163,7 @@ export const manage_mode: ModuleFunction<JobContext> = fn({
   params: { mode: p.any() },
   run: ({ mode }) => {
     if (mode === null) return null;
-    const digits = str(mode).replace("0o", "0").replace(/^["']+|["']+$/g, "").replace(/^0+/, "");
+    const digits = stripChars(str(mode).replace("0o", "0"), "\"'").replace(/^0+/, "");
     return digits.padStart(4, "0");
   },
 });

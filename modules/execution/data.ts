@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -19,7 +20,7 @@ const READ: Permissions = { read: ["{cachedir}"] };
 const WRITE: Permissions = { read: ["{cachedir}"], write: ["{cachedir}"] };
 
 function storePath({ opts }: JobContext): string {
-  return `${opts.cachedir.replace(/\/+$/, "")}/datastore`;
+  return `${rstripChars(opts.cachedir, "/")}/datastore`;
 }
 
 function readStore(context: JobContext): ValueMap {

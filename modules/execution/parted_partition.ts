@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { CommandError } from "#lib/errors.ts";
 import { statIfExists } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -103,7 +104,7 @@ function parsePrint(output: string, unit: string | null): ValueMap {
   const partitions: ValueMap = new Map();
   for (const line of splitLines(output)) {
     if (["BYT;", "CHS;", "CYL;"].includes(line)) continue;
-    const columns = line.replace(/;+$/, "").split(":");
+    const columns = rstripChars(line, ";").split(":");
     if (info === undefined) {
       if (columns.length < 7 || columns.length > 8) throw new CommandError(UNREADABLE);
       info = new Map(columns.map((column, i): [Value, Value] => [INFO[i], column]));

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import type { HostFiles } from "#lib/programs/files.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
@@ -161,7 +162,7 @@ function kernelParameters(files: HostFiles): Grains {
   }
   const kernelparams = words.map((word) => {
     const parts = word.split("=");
-    return [parts[0], parts.length === 2 ? parts[1].replace(/^"+|"+$/g, "") : null];
+    return [parts[0], parts.length === 2 ? stripChars(parts[1], '"') : null];
   });
   return { kernelparams };
 }

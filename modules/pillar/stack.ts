@@ -13,7 +13,7 @@ import { mergeStack } from "./_stack_merge.ts";
 import { messageOf } from "#lib/errors.ts";
 import { type PillarContext, type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { strip } from "#lib/values/python_text.ts";
+import { rstripChars, strip } from "#lib/values/python_text.ts";
 import { asList } from "#lib/values/shape.ts";
 import { traverse } from "#lib/yaml/traverse.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -125,7 +125,7 @@ function filesOf(text: string): string[] {
   } catch {
     // No YAML: lines.
   }
-  return splitLines(text).map((line) => line.replace(/[\r\n]+$/, ""));
+  return splitLines(text).map((line) => rstripChars(line, "\r\n"));
 }
 
 /** The lines of a configuration as the operator wrote them, as lines and as items of a list in YAML. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { roundHalfEven } from "#lib/output/rounding.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -15,9 +16,7 @@ import { float, isMap, str, toNumber, type Value, type ValueMap } from "#lib/val
 /** A bound as a number; or what is wrong with it. */
 function readBound(name: string, value: Value, absolute: boolean): number | null | { readonly problem: string } {
   if (value === null) return null;
-  const stripped = typeof value === "string"
-    ? value.replace(absolute ? /^[ KB]+|[ KB]+$/g : /^[ %]+|[ %]+$/g, "")
-    : value;
+  const stripped = typeof value === "string" ? stripChars(value, absolute ? " KB" : " %") : value;
   const number = typeof stripped === "string"
     ? /^\s*[+-]?\d+\s*$/.test(stripped) ? Number(stripped) : undefined
     : toNumber(stripped);
@@ -43,7 +42,7 @@ function numberAt(of: Value | undefined, key: string): number {
 function spaceOfMount(data: Value, absolute: boolean): Space {
   if (absolute) return { used: numberAt(data, "used"), available: numberAt(data, "available"), data };
   const capacity = isMap(data) ? str(data.get("capacity") ?? "") : "";
-  const used = Number(capacity.replace(/^%+|%+$/g, ""));
+  const used = Number(stripChars(capacity, "%"));
   return { used, available: 100 - used, data };
 }
 

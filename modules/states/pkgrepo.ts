@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { hasFunction } from "./_execution.ts";
 import { isConfigured, repoFamily } from "./_pkgrepo_comparison.ts";
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
@@ -249,7 +250,7 @@ async function configure(
 /** A definition without the slash at the end of its address. */
 function withoutSlash(definition: string): string {
   const words = splitWhitespace(definition);
-  return words.map((word) => /^(https?|ftp):\/\//.test(word) ? word.replace(/\/+$/, "") : word).join(" ");
+  return words.map((word) => /^(https?|ftp):\/\//.test(word) ? rstripChars(word, "/") : word).join(" ");
 }
 
 /** The name with exactly one prefix. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars, withoutEndSlashes } from "#lib/values/python_text.ts";
 import { wheelRefusal } from "./_pip_options.ts";
 import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
@@ -101,12 +102,12 @@ async function localRequirements(requirements: Value, context: StateContext): Pr
 
 /** The version that a Python reports. */
 async function versionOf(python: string, context: StateContext): Promise<string> {
-  return str(await context.call("cmd.run_stderr", [`${python} -V`])).replace(/^\n+|\n+$/g, "");
+  return stripChars(str(await context.call("cmd.run_stderr", [`${python} -V`])), "\n");
 }
 
 async function manageEnvironment(given: Given, context: StateContext, more: ValueMap): Promise<StateResult> {
   const { name, clear } = given;
-  const python = `${str(name).replace(/(?<=.)\/+$/, "")}/bin/python`;
+  const python = `${withoutEndSlashes(str(name))}/bin/python`;
   const there = mayExist(python);
   const requirements = await localRequirements(given.requirements, context);
   const changes: ValueMap = new Map();

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import process from "node:process";
 import { type FirstUser, makeFirstUser } from "#lib/auth/first_user.ts";
 import { MAX_SOCKET_PATH } from "#lib/commands/daemons/preflight.ts";
@@ -333,7 +334,7 @@ function isRunning(pid: number): boolean {
 }
 
 function absolute(path: string): string {
-  return (path.startsWith("/") ? path : `${Deno.cwd()}/${path}`).replace(/\/+$/, "");
+  return rstripChars(path.startsWith("/") ? path : `${Deno.cwd()}/${path}`, "/");
 }
 
 function isThere(path: string): boolean {

@@ -32,6 +32,17 @@ const CASES: readonly (readonly [file: string, source: string, reported: readonl
   ["lib/regex/reader.ts", "new RegExp(value);", []],
   ["lib/other/reader.ts", "new RegExp(value);", ["new RegExp(value)"]],
 
+  ["lib/a.ts", "a.replace(/\\/+$/, '');", ["/\\/+$/"]],
+  ["lib/a.ts", "a.replace(/^[ab]+|[ab]*$/g, '');", ["/^[ab]+|[ab]*$/g"]],
+  ["lib/a.ts", "/^(\\d+\\.?\\d*)$/.test(a);", ["/^(\\d+\\.?\\d*)$/"]],
+  [
+    "lib/a.ts",
+    "/^ +$/.test(a); /a *$/.test(a); /(?<! ) +$/.test(a); / +$/y.test(a); /^\\d+(?:\\.\\d*)?$/.test(a);",
+    [],
+  ],
+  ["lib/a.ts", "a.match(/[^b]*b|[^b]+$/g);", []],
+  ["tests/lib/a_test.ts", "a.replace(/ +$/, '');", []],
+
   ["lib/a.ts", "new URL(`http://${host}/x`);", ["new URL(`http://${host}/x`)"]],
   ["lib/a.ts", "fetch('http://a/' + name);", ["fetch('http://a/' + name)"]],
   ["lib/a.ts", "new URL(given); fetch(given); new URL('./x', import.meta.url);", []],

@@ -1,4 +1,14 @@
-import { LINE_ENDS, rstrip, SPACE, strip } from "#lib/values/python_text.ts";
+import {
+  LINE_ENDS,
+  numberOfText,
+  rstrip,
+  rstripChars,
+  SPACE,
+  strip,
+  stripChars,
+  withoutEndSlashes,
+} from "#lib/values/python_text.ts";
+import { float } from "#lib/values/value.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
@@ -36,4 +46,20 @@ for (const [text, both, right] of CASES) {
 Deno.test("splitInput() splits at commas and strips as Python does", () => {
   assertEquals(splitInput("a, b\x85,\ufeffc"), ["a", "b", "\ufeffc"]);
   assertEquals(splitInput([" a", 1, true]), [" a", "1", "True"]);
+});
+
+Deno.test("characters at the ends of a text are removed, however many there are", () => {
+  assertEquals(rstripChars("/a//", "/"), "/a");
+  assertEquals(rstripChars("///", "/"), "");
+  assertEquals(stripChars("(a)b)(", "()"), "a)b");
+  assertEquals(["/", "//", "/a//", "a/", ""].map(withoutEndSlashes), ["/", "/", "/a", "a", ""]);
+  const many = `${"/".repeat(5_000_000)}a`;
+  assertEquals(rstripChars(many, "/"), many);
+  assertEquals(stripChars(many, "/"), "a");
+});
+
+Deno.test("a text of millions of digits that is no number is none at once", () => {
+  assertEquals(numberOfText(`${"0".repeat(5_000_000)}x`), undefined);
+  assertEquals(numberOfText("1.5"), float(1.5));
+  assertEquals(numberOfText("1."), float(1));
 });

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { ApiListener } from "./api_listener.ts";
 import { apiRoutes } from "./routes.ts";
 import { CONNECTION_BOUNDS } from "#lib/api/http/connection_guard.ts";
@@ -357,7 +358,7 @@ function splitTarget(url: string): { readonly path: string; readonly query: URLS
 
 /** The path below `root_prefix`; `undefined`: it is not below it. */
 function withoutPrefix(path: string, prefix: string): string | undefined {
-  const root = prefix.replace(/\/+$/, "");
+  const root = rstripChars(prefix, "/");
   if (root === "") return path;
   if (path === root) return "/";
   return path.startsWith(`${root}/`) ? path.slice(root.length) : undefined;

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import type { ApiSettings } from "#lib/api/endpoints/api_settings.ts";
 import type { Methods } from "#lib/api/endpoints/endpoint.ts";
 import type { PathRoute } from "#lib/api/http/route_table.ts";
@@ -35,7 +36,7 @@ import { LOGIN, LOGOUT, TOKEN } from "./session_endpoints.ts";
 
 /** The routes that are served with these settings. */
 export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
-  const hook = settings.webhook_url.replace(/\/+$/, "");
+  const hook = rstripChars(settings.webhook_url, "/");
   const routes: Record<string, Methods> = {
     "/": ROOT,
     "/run": RUN_ONCE,

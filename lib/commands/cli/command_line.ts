@@ -7,6 +7,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { UsageError } from "#lib/errors.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { isInt, isMap, toNumber, type Value } from "#lib/values/value.ts";
@@ -166,7 +167,7 @@ export function parseCommandLine<T extends CliTable>(
  * parsing.
  */
 export function addStdinArgs<T extends CliTable>(command: CommandLine<T>, typed: Parsed<T>, stdin: string): void {
-  const words = stdin.split("\n").map((line) => line.replace(/\r+$/, ""));
+  const words = stdin.split("\n").map((line) => rstripChars(line, "\r"));
   if (words.at(-1) === "") words.pop();
   const request = parseCommandLine(command, words);
   if (request.kind !== "run") {
@@ -324,7 +325,7 @@ function fromText(option: CliOption, typed: string, flag: string): string | numb
       return n;
     }
     case "float":
-      if (!/^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$/.test(typed)) {
+      if (!/^\s*[-+]?(\d+(?:\.\d*)?|\.\d+)([eE][-+]?\d+)?\s*$/.test(typed)) {
         throw new UsageError(`option ${flag}: invalid floating-point value: '${typed}'`);
       }
       return Number(typed);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { withoutEndSlashes } from "#lib/values/python_text.ts";
 import { baseName } from "#lib/os/paths.ts";
 import { SourceError } from "#lib/errors.ts";
 import { EX_INCOMPLETE } from "#lib/commands/cli/exit_codes.ts";
@@ -125,7 +126,7 @@ function realPath(path: string): string {
 }
 
 function join(...parts: readonly string[]): string {
-  return parts.map((part, i) => i < parts.length - 1 ? part.replace(/(?<=.)\/+$/, "") : part).join("/").replace(
+  return parts.map((part, i) => i < parts.length - 1 ? withoutEndSlashes(part) : part).join("/").replace(
     /^\/\//,
     "/",
   );

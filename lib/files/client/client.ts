@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { cachedCopy, type CachePlace, environmentDirectory, externalPath, filesPath } from "./cache_paths.ts";
 import { CommandError } from "#lib/errors.ts";
 import { download, downloadContents, isThere } from "./downloads.ts";
@@ -138,7 +139,7 @@ class SaltFileClient implements FileClient {
   }
 
   async getDir(url: string, dest: string, saltenv: string, options: GetOptions = {}): Promise<string[]> {
-    const directory = saltPath(url).replace(/\/+$/, "");
+    const directory = rstripChars(saltPath(url), "/");
     const done: string[] = [];
     for (const path of filesBelow(directory, await this.fileList(saltenv, directory))) {
       const target = minionPath(path, directory, dest);
@@ -176,7 +177,7 @@ class SaltFileClient implements FileClient {
     if (!url.startsWith("salt://")) return await isThere(url, { signal: this.#settings.signal });
     if (await this.hashFile(url, saltenv) !== undefined) return true;
     const { path, saltenv: own = saltenv } = splitSaltUrl(url);
-    return (await this.dirList(own, path)).includes(path.replace(/\/+$/, ""));
+    return (await this.dirList(own, path)).includes(rstripChars(path, "/"));
   }
 
   async contents(url: string, saltenv: string, options: CacheOptions = {}): Promise<Uint8Array | string | undefined> {
@@ -256,7 +257,7 @@ function saltPath(url: string): string {
 
 /** A destination, with `name` if it is a directory. */
 function intoDirectory(dest: string, name: string): string {
-  return isDirectory(dest) || dest.endsWith("/") ? `${dest.replace(/\/+$/, "")}/${name}` : dest;
+  return isDirectory(dest) || dest.endsWith("/") ? `${rstripChars(dest, "/")}/${name}` : dest;
 }
 
 /** The file name of a URL, for a destination that is a directory. */
@@ -272,9 +273,9 @@ function urlName(url: string): string {
 function localPath(url: string, scheme: string): string | undefined {
   // A scheme of one letter is a drive of Windows.
   if (!["", "file"].includes(scheme) && scheme.length > 1) return undefined;
-  const path = (scheme === "file" ? url.replace(/^file:(\/\/[^/]*(?=\/))?/i, "").replace(/^\/\//, "") : url).replace(
-    /\/+$/,
-    "",
+  const path = rstripChars(
+    scheme === "file" ? url.replace(/^file:(\/\/[^/]*(?=\/))?/i, "").replace(/^\/\//, "") : url,
+    "/",
   );
   if (!path.startsWith("/")) throw new CommandError(`Path '${path}' is not absolute`);
   return path;

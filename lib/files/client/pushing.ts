@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { CommandError } from "#lib/errors.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isFile, lexistsOrThrow } from "#lib/os/file_kind.ts";
@@ -95,7 +96,7 @@ export async function pushDirectory(
     files.filter(wanted).map((name) => joinPath(directory, name))
   );
   for (const file of files) {
-    const to = uploadPath ? `/${uploadPath.replace(/^\/+|\/+$/g, "")}/${file.slice(top.length + 1)}` : undefined;
+    const to = uploadPath ? `/${stripChars(uploadPath, "/")}/${file.slice(top.length + 1)}` : undefined;
     if (!await pushFile(file, { uploadPath: to }, host)) return false;
   }
   return files.length > 0;

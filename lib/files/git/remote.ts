@@ -275,7 +275,7 @@ function sameRefs(a: Refs, b: Refs): boolean {
 
 /** git's text without the password that may be in a URL. */
 function withoutSecrets(text: string, { password, passphrase }: RepositoryOptions): string {
-  const safeText = text.replace(/(\w+:\/\/)[^/\s@]*@/g, "$1");
+  const safeText = text.replace(/(?<!\w)(\w+:\/\/)[^/\s@]*@/g, "$1");
   return [password, passphrase].filter((secret) => secret !== "").reduce(
     (text, secret) => text.replaceAll(secret, "***"),
     safeText,

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { ConfigError } from "#lib/errors.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -147,5 +148,5 @@ export function optionalText(value: Value | undefined): string | undefined {
 
 /** A path in a repository, without the slashes around it. */
 export function withoutSlashes(path: string): string {
-  return path.replace(/^\/+|\/+$/g, "");
+  return stripChars(path, "/");
 }

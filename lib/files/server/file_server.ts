@@ -5,6 +5,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import {
   type BackendHost,
   type BackendTable,
@@ -206,5 +207,5 @@ export class FileServer {
 }
 
 function withoutSlashes(prefix = ""): string {
-  return prefix.replace(/^\/+|\/+$/g, "");
+  return stripChars(prefix, "/");
 }

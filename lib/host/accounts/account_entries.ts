@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import type { CommandHost } from "#lib/programs/command.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
@@ -44,7 +45,7 @@ function day(text: string | undefined): number {
 
 /** The path of a file of the system in `root`; of this one without. */
 export function accountFile(name: "passwd" | "group" | "shadow", root: string | null): string {
-  return `${(root ?? "").replace(/\/+$/, "")}/etc/${name}`;
+  return `${rstripChars(root ?? "", "/")}/etc/${name}`;
 }
 
 async function text(database: "passwd" | "group", host: AccountHost, root: string | null): Promise<string> {

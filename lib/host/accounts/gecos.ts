@@ -4,6 +4,8 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
+
 /** The parts of the field, in order. */
 export const GECOS_PARTS = ["fullname", "roomnumber", "workphone", "homephone", "other"] as const;
 
@@ -20,5 +22,5 @@ export function parseGecos(field: string): Record<GecosPart, string> {
 
 /** The field of those parts. */
 export function gecosField(parts: Readonly<Record<GecosPart, string>>): string {
-  return GECOS_PARTS.map((part) => parts[part]).join(",").replace(/,+$/, "");
+  return rstripChars(GECOS_PARTS.map((part) => parts[part]).join(","), ",");
 }

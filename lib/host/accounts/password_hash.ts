@@ -5,6 +5,7 @@
  */
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
+import { refuseCostlyHash } from "./hash_cost.ts";
 import { canCrypt, cryptPassword } from "#lib/libc/crypt.ts";
 
 /** The beginning of a setting, and the length of a salt, by method. */
@@ -35,7 +36,7 @@ function byChance(characters: string, length: number): string {
  * The hash of a password; without one, of a random password.
  * @param salt Default: a random one. It may begin with `rounds=5000$`.
  * @returns None if the library does not take the method or the salt.
- * @throws {InvocationError} For an unknown method.
+ * @throws {InvocationError} For an unknown method, or a salt that asks for a long computation.
  */
 export function hashPassword(
   password: string | null,
@@ -54,5 +55,6 @@ export function hashPassword(
   const { ident, rounds = "", salt: length } = METHODS[method];
   const chosen = salt ?? `${rounds}${byChance(SALT_CHARACTERS, length)}`;
   const setting = ident === "" ? chosen : `$${ident}$${chosen}`;
+  refuseCostlyHash(setting);
   return cryptPassword(password ?? byChance(PASSWORD_CHARACTERS, PASSWORD_LENGTH), setting) ?? null;
 }

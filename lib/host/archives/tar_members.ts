@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 
 /** A member. */
@@ -106,7 +107,7 @@ export async function* readTar(stream: ReadableStream<Uint8Array>): AsyncGenerat
       longName = undefined;
       const directory = type === "5" || (type === "\0" && name.endsWith("/"));
       yield {
-        name: directory ? name.replace(/\/+$/, "") : name,
+        name: directory ? rstripChars(name, "/") : name,
         kind: directory ? "directory" : type === "2" ? "link" : "file",
       };
     }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { withoutEndSlashes } from "#lib/values/python_text.ts";
 import { type HeldDirectory, holdDirectory, holdOpen } from "#lib/os/held_path.ts";
 import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { createDirectory, openToWrite } from "#lib/os/new_files.ts";
@@ -86,7 +87,7 @@ export async function extractMember(member: ZipMember, { archive, dest, password
  */
 function makeInside(dest: string, parts: readonly string[]): HeldDirectory {
   createDirectory(dest, { recursive: true });
-  let directory = holdDirectory(dest.replace(/(?<=.)\/+$/, ""));
+  let directory = holdDirectory(withoutEndSlashes(dest));
   try {
     for (const part of parts) {
       if (!lexistsOrThrow(directory.at(part))) createDirectory(directory.at(part));

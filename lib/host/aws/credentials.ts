@@ -5,6 +5,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { CommandError } from "#lib/errors.ts";
 import { HttpError, httpRequest } from "#lib/host/network/http_request.ts";
 import { quoteUrlPart } from "#lib/text/url_parts.ts";
@@ -27,7 +28,7 @@ const WAIT_MS = 5000;
 
 /** The address of the service that an instance asks about itself. */
 function metadataService(): string {
-  return (Deno.env.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") || "http://169.254.169.254").replace(/\/+$/, "");
+  return rstripChars(Deno.env.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") || "http://169.254.169.254", "/");
 }
 
 async function ask(method: string, path: string, headers: ReadonlyMap<string, string>, signal: AbortSignal) {

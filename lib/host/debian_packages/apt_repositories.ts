@@ -5,6 +5,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { keywordWords } from "./apt_definition.ts";
 import { type AptSource, AptSourceFiles, parseSourceLine, shownSources, sourceLine } from "./apt_sources.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
@@ -45,7 +46,7 @@ function isSame(source: AptSource, { types: [type], uris: [uri], suites: [suite]
 }
 
 function bare(uri: string): string {
-  return uri.replace(/\/+$/, "");
+  return rstripChars(uri, "/");
 }
 
 /**

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
@@ -167,7 +168,7 @@ export class AptSourceFiles {
    * @param root The directory that contains `/etc`.
    */
   constructor(root = "/") {
-    this.#root = root.replace(/\/+$/, "");
+    this.#root = rstripChars(root, "/");
     this.#read(MAIN);
     for (const name of this.#parts()) this.#read(`${PARTS}/${name}`);
   }

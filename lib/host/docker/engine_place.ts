@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { InvocationError } from "#lib/errors.ts";
 
 /** The socket of an engine that is not configured otherwise. */
@@ -30,7 +31,7 @@ export function enginePlace(address: string | undefined, version?: string): Engi
   const text = (address ?? "").trim();
   const unix = /^(?:http\+)?unix:\/\/(.*)$/.exec(text);
   if (text === "" || unix !== null) {
-    const path = unix?.[1].replace(/\/+$/, "") || USUAL_SOCKET;
+    const path = rstripChars(unix?.[1] ?? "", "/") || USUAL_SOCKET;
     const socket = path.startsWith("/") ? path : `/${path}`;
     // The runtime looks the host up although it connects to the socket: any other name would ask DNS.
     return { shown: `unix://${socket}`, origin: "http://localhost", socket, ...versioned };

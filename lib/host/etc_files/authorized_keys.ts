@@ -18,7 +18,17 @@ export interface AuthorizedKey {
 /** Makes the fingerprint of a key; `undefined` for one that is not base64. */
 export type Fingerprint = (key: string) => string | undefined;
 
-const KEY_LINE = /^(.*?)\s?((?:sk-)?(?:ssh-|ecds)[\w@.-]+\s.+)$/;
+/**
+ * A line of a key: what precedes it, and its type with everything behind. A user may have written the file: no
+ * expression that looks at a line from each of its characters.
+ */
+function splitKeyLine(line: string): readonly [options: string, key: string] | undefined {
+  for (const { 0: word, index } of line.matchAll(/(?<![\w@.-])[\w@.-]+(?=\s.)/g)) {
+    const at = word.search(/(?:sk-)?(?:ssh-|ecds)[\w@.-]/);
+    if (at >= 0) return [line.slice(0, index + at).replace(/\s$/, ""), line.slice(index + at)];
+  }
+  return undefined;
+}
 
 function keyLines(text: string): string[] {
   return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
@@ -28,14 +38,14 @@ function keyLines(text: string): string[] {
 export function parseAuthorizedKeys(text: string, fingerprintOf: Fingerprint): Map<string, AuthorizedKey> {
   const keys = new Map<string, AuthorizedKey>();
   for (const line of keyLines(text)) {
-    const match = line.startsWith("#") ? null : KEY_LINE.exec(line);
-    const [enc, key, ...comment] = match?.[2].split(/\s+/) ?? [];
+    const parts = line.startsWith("#") ? undefined : splitKeyLine(line);
+    const [enc, key, ...comment] = parts?.[1].split(/\s+/) ?? [];
     const fingerprint = key === undefined ? undefined : fingerprintOf(key);
-    if (match === null || fingerprint === undefined) continue;
+    if (parts === undefined || fingerprint === undefined) continue;
     keys.set(key, {
       enc,
       comment: comment.join(" "),
-      options: match[1] === "" ? [] : match[1].split(","),
+      options: parts[0] === "" ? [] : parts[0].split(","),
       fingerprint,
     });
   }
@@ -50,11 +60,21 @@ export function formatKey(
   return `${options.length > 0 ? `${options.join(",")} ` : ""}${enc} ${key} ${comment}\n`;
 }
 
-const REPLACEABLE = /((.*)\s)?((?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+)\s([a-zA-Z0-9+/]+={0,2})(\s(.*))?/;
+/** The key of a line: what follows the last word that is a type, else the first word that ends in one. */
+function replaceableKey(line: string): string | undefined {
+  const words = line.split(/\s/);
+  const keys = words.map((word, i) => {
+    const type = /(?<![a-z0-9@.-])[a-z0-9@.-]+$/.exec(word)?.[0] ?? "";
+    if (!/(?:ssh|ecdsa)-[a-z0-9@.-]/.test(type)) return undefined;
+    const key = /^[a-zA-Z0-9+/]+={0,2}/.exec(words[i + 1] ?? "")?.[0];
+    return key === undefined ? undefined : { key, whole: /^(?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+$/.test(word) };
+  }).filter((found) => found !== undefined);
+  return (keys.findLast(({ whole }) => whole) ?? keys[0])?.key;
+}
 
 /** The text with `line` in place of those that have the key; empty lines are left out. */
 export function replaceKey(text: string, key: string, line: string): string {
-  return keyLines(text).map((old) => !old.startsWith("#") && REPLACEABLE.exec(old)?.[4] === key ? line : `${old}\n`)
+  return keyLines(text).map((old) => !old.startsWith("#") && replaceableKey(old) === key ? line : `${old}\n`)
     .join("");
 }
 
@@ -62,7 +82,7 @@ export function replaceKey(text: string, key: string, line: string): string {
 export function removeKey(text: string, key: string): string {
   return keyLines(text).flatMap((line) => {
     if (line.startsWith("#")) return [`${line}\n`];
-    const words = KEY_LINE.exec(line)?.[2].split(/\s+/);
+    const words = splitKeyLine(line)?.[1].split(/\s+/);
     return words === undefined || words[1] === key ? [] : [`${line}\n`];
   }).join("");
 }

@@ -4,13 +4,48 @@
  * @module
  */
 
-import { escapeRegex } from "#lib/regex/escape.ts";
+import { stripChars } from "#lib/values/python_text.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
+import { countLongStep } from "#lib/values/stop_word.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
-const HEAD = /^\s*\[(.+?)\]\s*$/m;
+const HEAD = /^\s*\[(.+?)\]\s*$/;
 const COMMENT = /^\s*(#|;)\s*(.*)/;
 const INDENTED = /^(\s+)(.*)/;
+
+/** The parts of a file: what precedes the first head, and each section. Blank lines around a head belong to it. */
+function splitSections(text: string): { readonly name: string; readonly text: string }[] {
+  const parts: { name: string; lines: string[] }[] = [{ name: "", lines: [] }];
+  for (const line of text.split("\n")) {
+    const name = HEAD.exec(line)?.[1];
+    const { lines } = parts[parts.length - 1];
+    if (name !== undefined) {
+      while (lines.at(-1)?.trim() === "") lines.pop();
+      parts.push({ name, lines: [] });
+    } else if (parts.length === 1 || lines.length > 0 || line.trim() !== "") {
+      lines.push(line);
+    }
+  }
+  return parts.map(({ name, lines }) => ({ name, text: lines.join("\n") }));
+}
+
+/**
+ * The parts of a line `name = value`; `undefined` if it is none. A user may have written the file: a line is not looked
+ * at from each of its characters.
+ */
+function splitOption(
+  line: string,
+  separator: string,
+): { readonly indent: string; readonly name: string; readonly value: string } | undefined {
+  const lead = line.length - line.trimStart().length;
+  // A name has a character at least, which may be a blank or the separator itself.
+  const next = line.indexOf(separator, lead + 1);
+  const isBare = next < 0 && lead > 0 && line.startsWith(separator, lead);
+  const [start, at] = isBare ? [lead - 1, lead] : [lead, next];
+  if (at < 0) return undefined;
+  const name = line.slice(start, at).trimEnd() || line.slice(start, start + 1);
+  return { indent: line.slice(0, start), name, value: line.slice(at + separator.length).trimStart() };
+}
 
 /** What an option changed from and to; None if it was not there. */
 type Change = { readonly before: Value; readonly after: Value };
@@ -22,50 +57,51 @@ type Change = { readonly before: Value; readonly after: Value };
 export class IniSection {
   readonly #entries = new Map<string, string | IniSection>();
   readonly #noSpaces: boolean;
+  readonly #wanted: string;
   #separator: string;
-  #option: RegExp;
 
   /** @param options.separator What is between a name and its value. */
   constructor(readonly name: string, options: { readonly separator: string; readonly noSpaces?: boolean }) {
-    this.#separator = options.separator;
+    this.#separator = this.#wanted = options.separator;
     this.#noSpaces = options.noSpaces === true;
-    this.#option = new RegExp(`^(\\s*)(.+?)\\s*(${escapeRegex(options.separator)})\\s*(.*)\\s*`);
   }
 
   /** Reads a whole file. */
   static parse(text: string, options: { readonly separator: string; readonly noSpaces?: boolean }): IniSection {
     const file = new IniSection("", options);
-    const [top, ...rest] = splitLines(text).join("\n").split(HEAD);
-    file.#read(top);
-    for (let i = 0; i + 1 < rest.length; i += 2) {
-      const section = new IniSection(rest[i], { separator: file.#separator, noSpaces: options.noSpaces });
-      section.#read(rest[i + 1]);
-      file.#put(section.name, section);
+    const [top, ...rest] = splitSections(splitLines(text).join("\n"));
+    file.#read(top.text);
+    for (const { name, text } of rest) {
+      const section = new IniSection(name, { separator: file.#separator, noSpaces: options.noSpaces });
+      section.#read(text);
+      file.#put(name, section);
     }
     return file;
   }
 
   #read(text: string): void {
-    const trimmed = text.replace(/^\n+|\n+$/g, "");
+    const trimmed = stripChars(text, "\n");
     if (trimmed === "") return;
     let comments = 1, unknown = 1, indent = "", last: string | undefined;
     for (const line of trimmed.split("\n")) {
+      // An option looks at all comments before it.
+      countLongStep();
       const indented = INDENTED.exec(line);
-      const option = this.#option.exec(line);
+      const option = splitOption(line, this.#wanted);
       if (COMMENT.test(line)) {
         last = `#comment${comments++}`;
-        this.#put(last, line);
+        this.#entries.set(last, line);
       } else if (last !== undefined && indented !== null && indented[1].replaceAll("\t", "    ") > indent) {
         // A deeper line continues with the one before.
         this.#entries.set(last, `${String(this.#entries.get(last))}\n${line}`);
-      } else if (option !== null) {
-        indent = option[1].replaceAll("\t", "    ");
-        this.#separator = option[3];
-        this.#put(option[2], option[4]);
+      } else if (option !== undefined) {
+        indent = option.indent.replaceAll("\t", "    ");
+        this.#separator = this.#wanted;
+        this.#put(option.name, option.value);
         last = [...this.#entries.keys()].at(-1);
       } else {
         last = `#unknown${unknown++}`;
-        this.#put(last, line);
+        this.#entries.set(last, line);
       }
     }
   }
@@ -142,7 +178,7 @@ export class IniSection {
     for (const [key, value] of this.#entries) {
       if (place !== undefined) behind.push([key, value]);
       else if (key.includes("#comment") && typeof value === "string") {
-        if (this.#option.exec(value.replace(/^#+/, ""))?.[2] === name) place = key;
+        if (splitOption(value.replace(/^#+/, ""), this.#wanted)?.name === name) place = key;
       }
     }
     if (place === undefined) return;

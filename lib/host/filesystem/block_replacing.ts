@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { CommandError } from "#lib/errors.ts";
 import { hasMatch } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
@@ -57,7 +58,7 @@ export function replaceBlock(text: string, edit: BlockEdit): BlockEdited {
 
 /** The lines between the markers, and that of the end marker. */
 function body(edit: BlockEdit, { end, last }: { readonly end: string; readonly last: string }): string[] {
-  const marker = last.replace(/[\r\n]+$/, "") + end;
+  const marker = rstripChars(last, "\r\n") + end;
   const lines = edit.content.split(/\r\n|\n/);
   const all = lines.slice(0, -1).map((line) => line + end);
   const final = lines[lines.length - 1];

@@ -177,11 +177,13 @@ function byId(
 const UNITS = "bkmgt";
 
 function bySize(value: string): Criterion {
-  const [, sign, scalar] = /^\s*([+-]?)(.*?)\s*$/s.exec(value) ?? ["", "", ""];
+  const [, sign, scalar] = /^([+-]?)(.*)$/s.exec(value.trim()) ?? ["", "", ""];
   const power = scalar === "" ? -1 : UNITS.indexOf(scalar.slice(-1).toLowerCase());
   const unit = power < 0 ? 1 : 2 ** (10 * power);
   const digits = power < 0 ? scalar : scalar.slice(0, -1).trim();
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(digits)) throw new CommandError(`invalid size: "${value}"`);
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(digits)) {
+    throw new CommandError(`invalid size: "${value}"`);
+  }
   const size = Math.trunc(Number(digits) * unit);
   const [min, max] = sign === "-" ? [0, size] : sign === "+" ? [size, Infinity] : [size, size + unit - 1];
   return (candidate) => {
@@ -190,12 +192,13 @@ function bySize(value: string): Criterion {
   };
 }
 
+/** For texts whose blanks are single ones: several at one place could be shared out in many ways. */
 const INTERVAL =
   /^\s*([+-]?)(?:(\d+(?:\.\d*)?)\s*[wW])?\s*(?:(\d+(?:\.\d*)?)\s*[dD])?\s*(?:(\d+(?:\.\d*)?)\s*[hH])?\s*(?:(\d+(?:\.\d*)?)\s*[mM])?\s*(?:(\d+(?:\.\d*)?)\s*[sS])?\s*$/;
 const SECONDS = [604_800, 86_400, 3600, 60, 1];
 
 function byTime(value: string): Criterion {
-  const match = INTERVAL.exec(value);
+  const match = INTERVAL.exec(value.replace(/\s+/g, " "));
   const given = match?.slice(2).map((part: string | undefined, i) =>
     part === undefined ? undefined : { n: Number(part), unit: SECONDS[i] }
   )

@@ -6,7 +6,7 @@
 
 import { CommandError, messageOf, RegexError } from "#lib/errors.ts";
 import { hasMatch, regexWithFlags } from "#lib/regex/replace.ts";
-import { rstrip } from "#lib/values/python_text.ts";
+import { rstrip, rstripChars } from "#lib/values/python_text.ts";
 import type { PythonRegex } from "#lib/regex/regex.ts";
 import { universalLines } from "./contents.ts";
 
@@ -174,7 +174,7 @@ function ensureLine(
 
 /** A line without its end. */
 function bare(line: string): string {
-  return line.replace(/[\r\n]+$/, "");
+  return rstripChars(line, "\r\n");
 }
 
 /** The end of a line: `\n`, `\r`, `\r\n` or nothing. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { CommandError } from "#lib/errors.ts";
 import { exists, lexists } from "#lib/os/file_kind.ts";
 import { type Held, holdDirectory, holdTarget } from "#lib/os/held_path.ts";
@@ -41,7 +42,7 @@ export function gidToGroup(gid: number): string | number {
 /** A mode as Salt compares them: digits, at least four; None stays. */
 export function normalizeMode(mode: Value): string | null {
   if (mode === null) return null;
-  return str(mode).replaceAll("0o", "0").replace(/^"+|"+$/g, "").replace(/^'+|'+$/g, "").replace(/^0+/, "").padStart(
+  return stripChars(stripChars(str(mode).replaceAll("0o", "0"), '"'), "'").replace(/^0+/, "").padStart(
     4,
     "0",
   );

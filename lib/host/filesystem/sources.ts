@@ -4,6 +4,8 @@
  * @module
  */
 
+import { withoutEndSlashes } from "#lib/values/python_text.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { hashFile, type HashNames, isFileScheme, readSourceHash, schemeOf, type SourceSum } from "./checksums.ts";
 import { lexists } from "#lib/os/file_kind.ts";
@@ -29,7 +31,7 @@ export async function sourcePath(
 ): Promise<string | undefined> {
   const scheme = schemeOf(source);
   if (scheme !== "" && scheme !== "file") return await files.cacheFile(source, saltenv, options);
-  const path = source.replace(/^file:\/\//i, "").replace(/(?<=.)\/+$/, "");
+  const path = withoutEndSlashes(source.replace(/^file:\/\//i, ""));
   if (!path.startsWith("/")) throw new CommandError(`Path '${path}' is not absolute`);
   return path;
 }
@@ -128,11 +130,7 @@ async function verifiable(request: ManagedRequest, scheme: string): Promise<Foun
     if (hash === undefined) throw new Unmanageable(`Source file ${source} not found in saltenv '${saltenv}'`);
     return { sfn: "", sum: { hash_type: hash.hashType, hsum: hash.hsum } };
   }
-  const sfn = scheme === "file"
-    ? source.replace(/^file:\/\//i, "").replace(/(?<=.)\/+$/, "")
-    : scheme === ""
-    ? source
-    : "";
+  const sfn = scheme === "file" ? withoutEndSlashes(source.replace(/^file:\/\//i, "")) : scheme === "" ? source : "";
   if (sfn !== "" && !lexists(sfn)) throw new Unmanageable(`Local file source ${sfn} does not exist`);
   if (sfn !== "" && !sourceHash) return { sfn, sum: { hsum: hashFile(sfn, "sha256"), hash_type: "sha256" } };
   if (request.skipVerify) return { sfn, sum: undefined };
@@ -214,5 +212,5 @@ async function copyOf(request: ManagedRequest, wanted: SourceSum | undefined): P
 
 /** A URL for messages: without a password. */
 function hidePassword(url: string): string {
-  return url.replace(/(https?):\/\/.*@/gi, "$1://<redacted>@");
+  return hideCredentials(url);
 }

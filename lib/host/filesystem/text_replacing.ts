@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -91,7 +92,7 @@ export function commentLines(
   text: string,
   { regex, char, comment }: { readonly regex: string; readonly char: string; readonly comment: boolean },
 ): Commented | undefined {
-  const core = regex.replace(/^\^+/, "").replace(/\$+$/, "");
+  const core = rstripChars(regex.replace(/^\^+/, ""), "$");
   const end = regex.endsWith("$") ? "$" : "";
   const whole = comment ? `${regex.startsWith("^") ? "^" : ""}(${core})${end}` : `^${char}\\s*(${core})${end}`;
   const compiled = pythonRegex(whole);

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { holdDirectory, holdTarget, inDirectoryOf, renameHeld } from "#lib/os/held_path.ts";
 import { createDirectory, openToWrite } from "#lib/os/new_files.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
@@ -114,7 +115,7 @@ export function copyTree(from: string, to: string, { links = false }: { readonly
 export function moveAny(from: string, to: string): void {
   let target = to;
   if (isDirectory(to)) {
-    target = joinPath(to, baseName(from.replace(/\/+$/, "")));
+    target = joinPath(to, baseName(rstripChars(from, "/")));
     if (lexists(target)) throw new CommandError(`Destination path '${target}' already exists`);
   }
   try {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -72,7 +73,7 @@ export function parseSaved(text: string): ValueMap {
       options.delete("append");
       const rule = map(Object.fromEntries(options));
       const comment = options.get("comment")?.[0];
-      if (comment !== undefined) chain?.comments.set(comment.replace(/^"+|"+$/g, ""), rule);
+      if (comment !== undefined) chain?.comments.set(stripChars(comment, '"'), rule);
       chain?.rules.push(rule);
     }
   }

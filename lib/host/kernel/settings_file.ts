@@ -3,11 +3,12 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { readTextFileIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 
 /** The path of a file of the system in `root`. */
 export function inRoot(path: string, root = "/"): string {
-  return root.replace(/\/+$/, "") + path;
+  return rstripChars(root, "/") + path;
 }
 
 /** The value of the first line `KEY=value` that is not a comment, without its quotes. */

@@ -72,6 +72,6 @@ export function parseVersions(text: string, isWanted: (version: string) => boole
 
 /** The files that a requirements file includes. */
 export function includedRequirements(text: string): string[] {
-  const bare = text.replace(/(?:^|\s+)#.*$/gm, "");
+  const bare = text.replace(/(?:^|(?<!\s)\s+)#.*$/gm, "");
   return [...bare.matchAll(/(?:-r\s|--requirement[=\s])(.*)\n?/gm)].map(([, path]) => str(path));
 }

@@ -27,12 +27,16 @@ const NAMED = new RegExp(
     String.raw`\(?((?:${SPEC})(?:\s*,\s*${SPEC})*\s*,?)?\)?\s*(?:;.*)?$`,
 );
 
+/** Maximum length of a requirement: some of the expressions take as many steps as its square. */
+const MAX_LENGTH = 4096;
+
 /**
- * Parses `line`; `undefined` if pip would refuse it.
+ * Parses `line`; `undefined` if pip would refuse it, or it is too long.
  * @param isDirectory Whether a path is one.
  */
 export function parseRequirement(line: string, isDirectory: (path: string) => boolean): Requirement | undefined {
   const bare = line.trim();
+  if (bare.length > MAX_LENGTH) return undefined;
   if (/^[a-z][a-z0-9+.-]*:/i.test(bare)) {
     const egg = /#(?:.*&)?egg=([^&]+)/.exec(bare)?.[1];
     return egg === undefined ? wheelIn(bare) ?? { name: "", specs: [] } : parseRequirement(egg, isDirectory);

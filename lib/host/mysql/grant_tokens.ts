@@ -5,6 +5,8 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
+
 /** A grant's pieces. User and host have no quotes; the database is as it is written. */
 export interface GrantTokens {
   readonly user: string;
@@ -33,7 +35,7 @@ export function grantTokens(statement: string): GrantTokens {
 }
 
 function unquoted(text: string): string {
-  return text.replace(/^'+|'+$/g, "");
+  return stripChars(text, "'");
 }
 
 /** The names before `ON`: words of a name are joined, and a column follows its privilege. */

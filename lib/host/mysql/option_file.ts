@@ -30,5 +30,5 @@ export function readOptionFile(text: string, groups: readonly string[]): Map<str
 /** A value without its quotes, or without the comment behind it. */
 function optionValue(text: string): string {
   const quoted = /^(["'])(.*?)\1\s*(?:#.*)?$/.exec(text);
-  return quoted?.[2] ?? text.replace(/\s+#.*$/, "");
+  return quoted?.[2] ?? text.replace(/(?<!\s)\s+#.*$/, "");
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { parseIpAddress } from "#lib/text/ip_network.ts";
 import { float, type Value } from "#lib/values/value.ts";
 
@@ -45,7 +46,7 @@ function modernHop(line: string): Record<string, Value> {
   return {
     count: Number(parts[0]),
     hostname: name,
-    ip: address.replace(/^[()]+|[()]+$/g, ""),
+    ip: stripChars(address, "()"),
     ms1: ms(parts[2]),
     ms2: ms(parts[3]),
     ms3: ms(parts[4]),

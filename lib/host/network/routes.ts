@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { splitRows } from "#lib/text/split_lines.ts";
 import { networkAround, networkParts } from "./interfaces.ts";
 
@@ -101,7 +102,7 @@ export function parseRouteTo(text: string): { gateway: string | null; interface:
 export function parseArp(text: string): Map<string, string> {
   return new Map(
     splitRows(text).flatMap(([, address, , hardware]): [string, string][] =>
-      hardware === undefined ? [] : [[hardware, address.replace(/^[()]+|[()]+$/g, "")]]
+      hardware === undefined ? [] : [[hardware, stripChars(address, "()")]]
     ),
   );
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { PackageLister, type PackageVersions } from "./package_list.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
@@ -27,6 +28,6 @@ export function parseApkInstalled(text: string): PackageVersions {
 export function parseApkUpgrades(text: string): ValueMap {
   return new Map(
     splitLines(text).map((line) => line.split(" ")).filter((words) => words.includes("Upgrading") && words.length > 5)
-      .map((words): [Value, Value] => [words[2], words[5].replace(/\)+$/, "")]),
+      .map((words): [Value, Value] => [words[2], rstripChars(words[5], ")")]),
   );
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { resolvedName } from "./rpm_architectures.ts";
 import type { RpmPackage } from "./rpm_output.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
@@ -32,7 +33,7 @@ export function parseListing(text: string, own: string): RpmPackage[] {
     const [name, arch] = dot < 0 ? [full, own] : [full.slice(0, dot), full.slice(dot + 1)];
     packages.push({
       name: resolvedName(name, arch, own),
-      version: version.replace(/-+$/, ""),
+      version: rstripChars(version, "-"),
       arch,
       repoid: repository.replace(/^@+/, ""),
       install_date: null,

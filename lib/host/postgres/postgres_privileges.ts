@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { quoteSql, type Row } from "./psql.ts";
 import { compareStrings } from "#lib/values/value.ts";
@@ -100,7 +101,7 @@ export function parseMembers(rows: readonly Row[]): Map<string, boolean> {
  * of `public`.
  */
 export function parseLists(rows: readonly Row[]): Map<string, Granted> {
-  const entries = rows.flatMap(({ name = "" }) => name.replace(/^[{}]+|[{}]+$/g, "").split(","));
+  const entries = rows.flatMap(({ name = "" }) => stripChars(name, "{}").split(","));
   return new Map(entries.flatMap((entry): [string, Granted][] => {
     const [, role, letters] = /^([^=/]*)=([^/]*)/.exec(entry) ?? [];
     return letters === undefined ? [] : [[role || "public", parseLetters(letters)]];

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { encryptedPassword, passwordMethod } from "./postgres_passwords.ts";
 import { identifier, literal, type Row } from "./psql.ts";
 import { compareLooseVersions } from "#lib/text/loose_version.ts";
@@ -114,7 +115,7 @@ export function parseRole(row: Row): Record<string, Value> {
   role["expiry time"] = timeOf(row["expiry time"] ?? "");
   role["defaults variables"] = row["defaults variables"] ?? "";
   if (row.password !== undefined) role.password = row.password;
-  role.groups = readCsv((row.groups ?? "").replace(/^[{}]+|[{}]+$/g, ""))[0] ?? [];
+  role.groups = readCsv(stripChars(row.groups ?? "", "{}"))[0] ?? [];
   return role;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { readCsv } from "#lib/text/csv.ts";
 
@@ -48,7 +49,7 @@ export function passwordLine({ host, port, user }: PsqlPlace, password: string):
  * @param write Whether the query may change data.
  */
 export function rowsCommand(query: string, write: boolean): string {
-  const copy = `COPY (${query.trim().replace(/;+$/, "")}) TO STDOUT WITH CSV HEADER`;
+  const copy = `COPY (${rstripChars(query.trim(), ";")}) TO STDOUT WITH CSV HEADER`;
   return write ? `START TRANSACTION READ WRITE; ${copy}; COMMIT TRANSACTION;` : copy;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { type CommandHost } from "#lib/programs/command.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
 import { isExecutableFile, which } from "#lib/programs/which.ts";
@@ -11,7 +12,7 @@ import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 
 /** The path in a root directory. */
 export function initScriptPath(path: string, root: string | null): string {
-  return root === null || root === "" ? path : `${root.replace(/\/+$/, "")}${path}`;
+  return root === null || root === "" ? path : `${rstripChars(root, "/")}${path}`;
 }
 
 /** The names in a directory, sorted; none if it is not there, or may not be read. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { float, type Value } from "#lib/values/value.ts";
 
 /** Parses the output of `blkid`: the attributes of each device. */
@@ -43,7 +44,7 @@ export function parseHdparm(text: string, device: string): Map<string, Value> {
 function hdparmValue(text: string): Value | undefined {
   if (/^[0-9]+ \(.*\)/.test(text)) {
     const [number, word] = text.split(" ");
-    return [Number(number), word.replace(/^[()]+|[()]+$/g, "")];
+    return [Number(number), stripChars(word, "()")];
   }
   const values: Value[] = [];
   const fields = new Map<Value, Value>();

@@ -83,7 +83,7 @@ export class XmlDocument {
     const text = escapeXml(value, this.source);
     const { source } = this;
     if (node.isEmpty) {
-      const tag = source.slice(node.start.start, node.start.end).replace(/\s*\/>$/, "");
+      const tag = source.slice(node.start.start, node.start.end).replace(/(?<!\s)\s*\/>$/, "");
       return this.#replaced([{ ...node.start, by: `${tag}>${text}</${node.written}>` }]);
     }
     if (node.textParts.length === 0) return this.#replaced([{ start: node.start.end, end: node.start.end, by: text }]);

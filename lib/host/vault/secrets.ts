@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { type VaultClient, VaultError } from "./client.ts";
@@ -28,7 +29,7 @@ async function mountOfVersion2(client: VaultClient, path: string): Promise<strin
 
 /** `secret/a` as `secret/data/a`; what is there already, or another part that is, is that part. */
 function pathOfPart(path: string, mount: string, part: Part): string {
-  const [whole, at] = [path.replace(/^\/+|\/+$/g, ""), mount.replace(/^\/+|\/+$/g, "")];
+  const [whole, at] = [stripChars(path, "/"), stripChars(mount, "/")];
   const other = `${at}/${part === "data" ? "metadata" : "data"}`;
   // A whole step: `secret/database1` has none of these parts.
   const isBelow = (above: string) => `${whole}/`.startsWith(`${above}/`);

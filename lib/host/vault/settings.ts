@@ -5,6 +5,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { CommandError } from "#lib/errors.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
@@ -41,7 +42,7 @@ export function vaultSettings(option: Value | undefined): VaultSettings {
   }
   const namespace = server.get("namespace");
   return {
-    url: url.replace(/\/+$/, ""),
+    url: rstripChars(url, "/"),
     ...truthy(namespace) && { namespace: str(namespace ?? null) },
     verify: server.get("verify") ?? null,
     login: loginOf(mapOrEmpty(vault.get("auth"))),

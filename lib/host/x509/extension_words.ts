@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { type NameEntry, splitName } from "./general_names.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { asList } from "#lib/values/shape.ts";
@@ -26,7 +27,7 @@ export interface Words {
 /** Reads `critical, word:value, word`. */
 export function confWords(text: string): Words {
   const critical = text.startsWith("critical");
-  const rest = critical ? text.slice(8).replace(/^,+|,+$/g, "").trim() : text;
+  const rest = critical ? stripChars(text.slice(8), ",").trim() : text;
   const pairs = rest.split(",").map((item): readonly [string, string] => {
     const at = item.indexOf(":");
     return at < 0 ? [item.trim(), "__present__"] : [item.slice(0, at).trim(), item.slice(at + 1).trim()];

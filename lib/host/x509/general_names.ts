@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { type Der, der, encodeOid, encodeString, explicit, readChildren, readDer, readOid } from "./der.ts";
 import { encodeName, nameOf, nameText, readName } from "./names.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
@@ -63,7 +64,7 @@ function addressOf(bytes: Uint8Array, whole: boolean): string {
   const mask = [...bytes.subarray(half)].map((byte) => byte.toString(2).padStart(8, "0")).join("");
   const words = address.toHex().match(/.{4}/g) ?? [];
   const text = half === 4 ? address.join(".") : whole ? words.join(":") : addressText(address.toHex());
-  return bytes.length === half ? text : `${text}/${mask.replace(/0+$/, "").length}`;
+  return bytes.length === half ? text : `${text}/${rstripChars(mask, "0").length}`;
 }
 
 /** A domain in ASCII. */

@@ -78,7 +78,7 @@ function average(values: Obj, context: CallContext): Obj {
     const number = intOf(values) ?? floatOf(values);
     const text = textOf(values);
     if (number !== undefined) return float(Number(number));
-    if (text !== undefined && /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/.test(text)) {
+    if (text !== undefined && /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/.test(text)) {
       return float(Number(text));
     }
     if (text !== undefined) throw pythonError("ValueError", `could not convert string to float: ${reprOf(values)}`);

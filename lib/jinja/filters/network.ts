@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { dictOf } from "./dict_of.ts";
 import { toList } from "#lib/python/iterate.ts";
@@ -146,7 +147,7 @@ function byNetworks(values: Obj, networks: Obj): Obj {
 
 /** An address as it is in a URL: an IPv6 one in brackets. */
 function bracket(text: string): string {
-  const address = parseIpAddress(text.replace(/^\[+/, "").replace(/\]+$/, ""));
+  const address = parseIpAddress(rstripChars(text.replace(/^\[+/, ""), "]"));
   if (address === undefined) throw pythonError("ValueError", `'${text}' does not appear to be an IPv4 or IPv6 address`);
   return address.version === 6 ? `[${ipAddressText(address)}]` : ipAddressText(address);
 }

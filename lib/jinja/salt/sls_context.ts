@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { baseName, dirName } from "#lib/os/paths.ts";
 
 /**
@@ -13,7 +14,7 @@ import { baseName, dirName } from "#lib/os/paths.ts";
  */
 export function slsContext(path: string | undefined, sls: string): Map<string, string> {
   const context = new Map<string, string>();
-  let slspath = sls.replaceAll(".", "/").replace(/\/+$/, "");
+  let slspath = rstripChars(sls.replaceAll(".", "/"), "/");
   if (path !== undefined) {
     const template = templateName(path, slspath, sls);
     if (template === undefined) {

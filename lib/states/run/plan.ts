@@ -11,6 +11,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { type Chunk, chunkTag } from "#lib/states/compiler/chunks.ts";
@@ -216,7 +217,7 @@ function shownValue(label: string, value: Value): string[] {
 }
 
 function linesOf(value: Value): string[] {
-  if (!isMap(value)) return str(value).replace(/\n+$/, "").split("\n");
+  if (!isMap(value)) return rstripChars(str(value), "\n").split("\n");
   if (value.size === 0) return ["none"];
   return [...value].flatMap(([key, item]) => {
     const lines = linesOf(item);

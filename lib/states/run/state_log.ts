@@ -38,7 +38,7 @@ export function stateLine(chunk: Chunk, result: ValueMap): StateLine | undefined
 
 /** The comment on one line. */
 function commentOf(result: ValueMap): string {
-  const comment = str(result.get("comment") ?? "").trim().replace(/\s*\n\s*/g, " ");
+  const comment = str(result.get("comment") ?? "").trim().replace(/(?<!\s)\s*\n\s*/g, " ");
   if (comment === "") return "";
   return `: ${comment.length <= LONGEST ? comment : `${comment.slice(0, LONGEST)}…`}`;
 }

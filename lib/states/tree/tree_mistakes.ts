@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { splitSaltUrl, unescapeUrl } from "#lib/files/backends/salt_url.ts";
 import type { CompileError } from "#lib/states/compiler/compile_error.ts";
 import type { WalkedStates } from "#lib/states/compiler/walk.ts";
@@ -92,7 +93,7 @@ async function missingSources(arg: ValueMap, { id, module, env, tree, places }: 
 }
 
 async function isServed(path: string, saltenv: string, tree: ServedTree): Promise<boolean> {
-  const directory = `${path.replace(/\/+$/, "")}/`;
+  const directory = `${rstripChars(path, "/")}/`;
   return (await tree.files(saltenv)).some((file) => file === path || file.startsWith(directory));
 }
 

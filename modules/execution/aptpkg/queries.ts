@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { CommandNotFoundError, InvocationError } from "#lib/errors.ts";
 import { checkedWord, outputOf, runProgram } from "#lib/programs/run_program.ts";
 import { which as findProgram } from "#lib/programs/which.ts";
@@ -211,7 +212,7 @@ export const list_downloaded: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ root }, context) {
     const packages = new Map<string, ValueMap>();
-    for (const path of debFiles(`${(root ?? "").replace(/\/+$/, "")}/var/cache/apt`)) {
+    for (const path of debFiles(`${rstripChars(root ?? "", "/")}/var/cache/apt`)) {
       const { name, version } = await dpkg.archiveInfo(path, context);
       const { size, ctime, mtime } = Deno.statSync(path);
       const seconds = Math.floor((ctime ?? mtime ?? new Date(0)).getTime() / 1000);

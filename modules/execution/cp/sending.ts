@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { holdTarget } from "#lib/os/held_path.ts";
 import { createDirectory, openToWrite, writeWithUmask } from "#lib/os/new_files.ts";
 import { pushDirectory, pushFile, type PushHost } from "#lib/files/client/pushing.ts";
@@ -94,7 +95,7 @@ mode
 function destination(path: string, dest: string): string | undefined {
   const directory = isDirectory(dest);
   if (baseName(path) === baseName(dest) && !directory) return dest;
-  if (directory) return `${dest.replace(/\/+$/, "")}/${baseName(path)}`;
+  if (directory) return `${rstripChars(dest, "/")}/${baseName(path)}`;
   return isDirectory(dirName(dest)) ? dest : undefined;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { callRunAll } from "#modules/execution/_file_host.ts";
 import { parseRows, passwordLine, type PsqlPlace, psqlWords, type Row, rowsCommand } from "#lib/host/postgres/psql.ts";
 import { which } from "#lib/programs/which.ts";
@@ -44,7 +45,7 @@ async function option(context: JobContext, name: string): Promise<string | undef
 /** The program's path in the option `postgres.bins_dir`, or its name. */
 export async function postgresProgram(name: string, context: JobContext): Promise<string> {
   const directory = await option(context, "bins_dir");
-  return (directory === undefined ? undefined : which(`${directory.replace(/\/+$/, "")}/${name}`)) ?? name;
+  return (directory === undefined ? undefined : which(`${rstripChars(directory, "/")}/${name}`)) ?? name;
 }
 
 /** Runs one of PostgreSQL's programs with a secret in a file that only its user reads, and that is gone afterwards. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { Refused } from "#modules/states/_refused.ts";
 import { type ArchiveFormat, guessArchiveFormat } from "#lib/host/archives/archive_format.ts";
 import { relativePath } from "#lib/os/paths.ts";
@@ -140,7 +141,7 @@ function isAbsolute(path: Value): boolean {
 export function directoryOf({ name, if_missing, enforce_ownership_on: only }: ExtractedArguments): string {
   if (!isAbsolute(name)) throw new Refused(`${str(name)} is not an absolute path`);
   if (!truthy(name)) throw new Refused("Name of the directory path needs to be specified");
-  const path = str(name).replace(/\/+$/, "");
+  const path = rstripChars(str(name), "/");
   if (isFile(path)) throw new Refused(`${path} exists and is not a directory`);
   if (!isAbsolute(if_missing)) throw new Refused("Value for 'if_missing' is not an absolute path");
   if (!isAbsolute(only)) throw new Refused("Value for 'enforce_ownership_on' is not an absolute path");

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { Refused } from "#modules/states/_refused.ts";
 import { normalPath } from "#lib/os/paths.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
@@ -68,7 +69,7 @@ export function compareContents(contents: ArchiveContents, directory: string): D
   const incorrect: string[] = [];
   for (const [kind, is] of KINDS) {
     for (const name of contents[kind]) {
-      const path = findMemberPlace(name, directory).replace(/\/+$/, "");
+      const path = rstripChars(findMemberPlace(name, directory), "/");
       try {
         if (!is(Deno.lstatSync(path))) incorrect.push(name);
       } catch (error) {

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import {
   directoryOf,
   explainUnlisted,
@@ -183,7 +184,7 @@ function removeAll(paths: readonly string[]): [removed: string[], errors: string
   const removed: string[] = [];
   const errors: string[] = [];
   for (const path of paths) {
-    const plain = path.replace(/\/+$/, "");
+    const plain = rstripChars(path, "/");
     try {
       if (removeAny(plain)) removed.push(path);
     } catch (error) {

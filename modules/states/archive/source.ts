@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { storedSum } from "./checksums.ts";
 import { Refused } from "#modules/states/_refused.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
@@ -63,7 +64,7 @@ export async function chooseArchiveSource(
   if (!truthy(match)) throw new Refused(`Invalid source "${str(source)}"`);
   const url = str(match);
   const local = ["", "file"].includes(schemeOf(url));
-  const name = url.replace(/^[A-Za-z][\w+.-]*:\/\//, "").replace(/[?#].*$/, "").replace(/\/+$/, "");
+  const name = rstripChars(url.replace(/^[A-Za-z][\w+.-]*:\/\//, "").replace(/[?#].*$/s, ""), "/");
   if (!local) return { match: url, local, name };
   const path = realPath(expandUser(url.replace(/^file:\/\//i, "")));
   if (!isFile(path)) throw new Refused(`Source file '${hideCredentials(path)}' does not exist`);

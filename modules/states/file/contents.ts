@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { argumentText } from "./common.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -101,7 +102,7 @@ function linesOf(value: Value, encoding: string | null, written: (value: Value) 
 /** All lines with a newline each: also where another character than a newline ended them, as in Salt. */
 function joinParts(parts: readonly string[], newline: boolean): string {
   const contents = parts.flatMap(splitLines).map((line) => `${line}\n`).join("");
-  return newline ? contents : contents.replace(/\n+$/, "").replace(/\r+$/, "");
+  return newline ? contents : rstripChars(rstripChars(contents, "\n"), "\r");
 }
 
 async function renderContents(contents: Value, given: ContentsArguments, context: StateContext): Promise<Contents> {

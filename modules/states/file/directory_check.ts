@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { cleaner, patternsOf, requiredPaths } from "./cleaning.ts";
 import { isHostError } from "./common.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -55,7 +56,7 @@ export function readRecurse(recurse: Value): ReadonlySet<string> {
 }
 
 function depthOf(path: string): number {
-  return path.replace(/\/+$/, "").split("/").length;
+  return rstripChars(path, "/").split("/").length;
 }
 
 /** The directories from `top` on that are not deeper than `maxDepth`: 1 is `top` alone. */

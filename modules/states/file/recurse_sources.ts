@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars, stripChars } from "#lib/values/python_text.ts";
 import { textList } from "./common.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -19,7 +20,7 @@ import { isMap, str, toNumber, type Value } from "#lib/values/value.ts";
  * @throws {CommandError} If there is none, or one is no `salt://`.
  */
 export async function sourcesThere(sources: Value, context: StateContext): Promise<string[]> {
-  const listed = textList(sources).map((source) => source.replace(/\/+$/, ""));
+  const listed = textList(sources).map((source) => rstripChars(source, "/"));
   const wrong = listed.find((source) => !source.startsWith("salt://"));
   if (wrong !== undefined) throw new CommandError(`Invalid source '${wrong}' (must be a salt:// URI)`);
   const key = `file.recurse ${saltenvOf(context)} ${listed.join(" ")}`;
@@ -94,7 +95,7 @@ export async function recursePlan(request: RecurseRequest, context: StateContext
 function isValid(path: string, maxdepth: Value): boolean {
   if (`/${path}/`.includes("/../")) return false;
   const depth = toNumber(maxdepth);
-  return depth === undefined || path.replace(/^\/+|\/+$/g, "").split("/").length - 1 <= depth;
+  return depth === undefined || stripChars(path, "/").split("/").length - 1 <= depth;
 }
 
 class Collected implements RecursePlan {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { ENCODING, gitReasonOf, WHO } from "./repository.ts";
 import { orRefused, Refused } from "#modules/states/_refused.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -96,7 +97,7 @@ async function unset(given: Bound<typeof CONFIG_UNSET>, context: StateContext): 
   const configuration = new Configuration(given, context);
   const name = str(given.name);
   const value_regex = given.value_regex === null ? null : str(given.value_regex);
-  const key = `^${name.replace(/^\^+/, "").replace(/\$+$/, "")}$`;
+  const key = `^${rstripChars(name.replace(/^\^+/, ""), "$")}$`;
   const matching = await configuration.matches(key, value_regex);
   const start = startResult(given.name);
   if (matching.size === 0) return { ...start, comment: "No matching keys are set" };

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { stripChars } from "#lib/values/python_text.ts";
 import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { texts } from "./options.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
@@ -63,7 +64,7 @@ export async function findDevice(request: DeviceRequest, context: StateContext):
     return describeDevice(realPath(device));
   }
   const [kind, value = ""] = device.split("=");
-  if (kind.toUpperCase() === "UUID") return describeDevice(value.replace(/^"+|"+$/g, "").toLowerCase());
+  if (kind.toUpperCase() === "UUID") return describeDevice(stripChars(value, '"').toLowerCase());
   if (kind.toUpperCase() !== "LABEL") return describeDevice(device);
   const answer = await context.call("cmd.run_all", [`blkid -t LABEL=${value}`]);
   const stdout = isMap(answer) && answer.get("retcode") === 0 ? str(answer.get("stdout") ?? "") : "";

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { activeMounts, entryOf, findDevice, type FoundDevice, shownPath } from "./devices.ts";
 import { changedOptions, droppedOptions, type OptionRules, texts } from "./options.ts";
@@ -306,7 +307,7 @@ bind_mount_copy_active_opts : True
   run: async (given, context) => {
     const missing = (["name", "device", "fstype"] as const).find((key) => given[key] === "");
     if (missing !== undefined) return failState(given.name, `Must provide ${missing} to mount.mounted`);
-    const name = given.name === "/" ? "/" : given.name.replace(/\/+$/, "");
+    const name = given.name === "/" ? "/" : rstripChars(given.name, "/");
     const mounting = new Mounting(given, name, context, await activeMounts(context), optionList(given.opts));
     const { place, active, opts } = mounting;
     const copiesOptions = given.bind_mount_copy_active_opts;

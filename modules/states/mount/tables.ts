@@ -4,6 +4,7 @@
  * @module
  */
 
+import { rstripChars } from "#lib/values/python_text.ts";
 import { baseName } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -96,7 +97,7 @@ async function convertDevice(device: string, to: string | null, context: StateCo
 }
 
 function place(path: string): string {
-  return path === "/" ? "/" : path.replace(/\/+$/, "");
+  return path === "/" ? "/" : rstripChars(path, "/");
 }
 
 export const fstab_present: ModuleFunction<StateContext> = stateFn({
