@@ -12,7 +12,7 @@
  * @module
  */
 
-import { withoutEndSlashes } from "#lib/values/python_text.ts";
+import { rstripChars } from "#lib/values/python_text.ts";
 import { baseName, dirName } from "./paths.ts";
 import { CommandError } from "#lib/errors.ts";
 import { closeEntry, linkText, openEntry, openWithoutLinks } from "#lib/libc/at_calls.ts";
@@ -205,7 +205,7 @@ function isLinkAt(path: string): boolean {
  * @throws What Deno throws if there is no such directory, and what `act` throws.
  */
 export function inDirectoryOf<T>(path: string, act: (directory: HeldDirectory, name: string) => T): T {
-  const trimmed = withoutEndSlashes(path);
+  const trimmed = rstripChars(path, "/") || path;
   const slash = trimmed.lastIndexOf("/");
   using directory = holdDirectory(slash < 0 ? "." : trimmed.slice(0, slash) || "/");
   return directory.runInside(() => act(directory, path.slice(slash + 1)));

@@ -30,6 +30,7 @@ export class Forwarded {
   #events: ValueMap[] = [];
   #bytes = 0;
   #returns = new Map<string, ValueMap>();
+  #returnBytes = 0;
   #dropped = 0;
 
   /**
@@ -83,8 +84,14 @@ export class Forwarded {
       this.#returns.set(jid, job);
     }
     const returned: ValueMap = new Map();
+    this.#returnBytes += encode(data, "wire").length;
     for (const key of RETURN_FIELDS) if (data.has(key)) returned.set(key, data.get(key) ?? null);
     (job.get("return") as ValueMap).set(id, returned);
+  }
+
+  /** Whether the returns are to be taken at once, before more of them come. */
+  get hasManyReturns(): boolean {
+    return this.#returnBytes > MAX_BYTES;
   }
 
   #remember(jid: string): void {
@@ -106,6 +113,7 @@ export class Forwarded {
   async takeReturns(): Promise<Map<string, ValueMap>> {
     const taken = this.#returns;
     this.#returns = new Map();
+    this.#returnBytes = 0;
     const unread = [...this.#unread];
     this.#unread.clear();
     for (const jid of unread) taken.get(jid)?.set("load", await this.#loadOf(jid) ?? new Map());

@@ -207,6 +207,8 @@ export class Syndic {
         this.#events = await EventSubscriber.connect(masterBus(this.#opts.sock_dir).pub, [""]);
         for (let event = await this.#events.next(); event !== undefined; event = await this.#events.next()) {
           this.#forwarded.add(event);
+          // They go to the disk, also while a higher master is slow to take events.
+          if (this.#forwarded.hasManyReturns) this.#giveBack(await this.#forwarded.takeReturns());
         }
       } catch (error) {
         if (signal.aborted) return;

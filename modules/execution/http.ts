@@ -4,12 +4,13 @@
  * @module
  */
 
-import { writeWithUmask } from "#lib/os/new_files.ts";
+import { inDirectoryOf } from "#lib/os/held_path.ts";
+import { readForChange, writeWithUmask } from "#lib/os/new_files.ts";
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { HttpError, httpRequest, type HttpResponse } from "#lib/host/network/http_request.ts";
 import { xmlValue } from "#lib/host/network/xml_value.ts";
-import { readFileIfExists, readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { isFile } from "#lib/os/file_kind.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { exists, isFile } from "#lib/os/file_kind.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -181,8 +182,9 @@ function sessionFile(kwargs: ValueMap, context: JobContext): string | undefined 
 
 /** Sends what the session of the last request was given. */
 function resumeSession(path: string, headers: Map<string, string>): void {
-  const stored = readFileIfExists(path);
-  const cookies = stored === undefined || stored.length === 0 ? "" : decode(stored, "disk");
+  // Another user's link could lead to the session of root.
+  const stored = exists(path) ? readForChange(path) : new Uint8Array();
+  const cookies = stored.length === 0 ? "" : decode(stored, "disk");
   if (isMap(cookies)) { for (const [name, value] of cookies) headers.set(str(name), str(value)); }
 }
 
@@ -190,8 +192,11 @@ function resumeSession(path: string, headers: Map<string, string>): void {
 function keepSession(path: string, response: HttpResponse): void {
   const cookies = response.headers.get("Set-Cookie");
   const content = cookies === undefined ? "" : new Map<Value, Value>([["Cookie", cookies]]);
-  // Whoever reads it has the session.
-  if (cookies !== undefined || !isFile(path)) writeFileAtomic(path, encode(content, "disk"), { mode: 0o600 });
+  inDirectoryOf(path, (directory, name) => {
+    const held = directory.at(name);
+    // Whoever reads it has the session.
+    if (cookies !== undefined || !isFile(held)) writeFileAtomic(held, encode(content, "disk"), { mode: 0o600 });
+  });
 }
 
 /** Adds what the caller asked for to what is returned. */

@@ -38,7 +38,20 @@ const TEMPLATES: Readonly<Record<string, string>> = {
   order: `${BOTH}{{ ns.a < ns.b }}`,
   serializers: `${BOTH}{{ (ns.a|json)|length }}`,
   arguments: `${BOTH}{% set x = salt['test.arg'](ns.a) %}`,
+  searches: "{% set n = 'a' * 500000 %}{{ ('a' * 10000000).find(n ~ 'b' ~ n) }}",
+  "searches from the right": "{% set n = 'a' * 1000000 %}{{ ('a' * 10000000).rfind(n ~ 'b') }}",
 };
+
+/** States each of which requires all of them, and states in a circle. */
+const REQUISITES = Array.from(
+  { length: 900 },
+  (_, i) =>
+    `s${i}: {test.nop: [{require: ${i ? "*all" : "&all"} ${
+      i ? "" : `[${Array.from({ length: 900 }, (_, j) => `{test: s${j}}`).join(", ")}]`
+    }}]}`,
+).join("\n");
+const CIRCLE = Array.from({ length: 3_000 }, (_, i) => `s${i}: {test.nop: [{require: [{test: s${(i + 1) % 3_000}}]}]}`)
+  .join("\n");
 
 /** The function and arguments of each job. */
 const JOBS: Readonly<Record<string, readonly [fun: string, ...args: Value[]]>> = {
@@ -50,12 +63,25 @@ const JOBS: Readonly<Record<string, readonly [fun: string, ...args: Value[]]>> =
     ]),
   ),
   "an SLS with endless loops": ["state.apply", "loops"],
+  "states that require each other": ["state.apply", "requisites"],
+  "states in a circle": ["state.apply", "circle"],
+  "aliases in a pillar of the command": ["state.apply", "loops", `pillar={"x": ${ALIASES}}`],
+  "an expression that backtracks": ["file.replace", "LETTERS", "(a+)+\\1$", "b"],
+  "a search that backtracks": ["file.search", "LETTERS", "(a|aa)+\\1c"],
+  "a block in a file of letters": ["file.blockreplace", "LETTERS", "b", "c", "x"],
+  "a glob of stars": ["match.glob", "*a".repeat(100_000) + "b", "a".repeat(1_000_000)],
+  "digits that are no number": ["test.sleep", `${"0".repeat(3_000_000)}x`],
+  "a salt of a billion rounds": ["random.shadow_hash", "x", "word", "sha512", "crypt_salt=rounds=999999999$salt"],
 };
 
 Deno.test("kill_job ends each endless job of a built-in function within two seconds, and the minion uses no processor afterwards", async (t) => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
   Deno.mkdirSync(fleet.statesDir, { recursive: true });
   Deno.writeTextFileSync(`${fleet.statesDir}/aliases.sls`, `x: ${ALIASES}\n`);
+  Deno.writeTextFileSync(`${fleet.statesDir}/requisites.sls`, REQUISITES);
+  Deno.writeTextFileSync(`${fleet.statesDir}/circle.sls`, CIRCLE);
+  const letters = `${fleet.statesDir}/letters`;
+  Deno.writeTextFileSync(letters, "a".repeat(2_000_000));
   for (const [name, text] of Object.entries(TEMPLATES)) Deno.writeTextFileSync(`${fleet.statesDir}/${name}.sls`, text);
   const client = await fleet.client();
   const publish = (fun: string, arg: Value[]) => client.publish({ tgt: ID, tgtType: "glob", fun, arg });
@@ -64,7 +90,7 @@ Deno.test("kill_job ends each endless job of a built-in function within two seco
   try {
     for (const [name, [fun, ...arg]] of Object.entries(JOBS)) {
       await t.step(name, async () => {
-        const { jid } = await publish(fun, arg);
+        const { jid } = await publish(fun, arg.map((each) => each === "LETTERS" ? letters : each));
         await sleep(1_500);
         const wasOver = returned(jid);
         await publish("saltutil.kill_job", [jid]);

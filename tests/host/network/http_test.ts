@@ -8,6 +8,7 @@ import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
+import { run } from "#tests/support/processes.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const AGENT = "Salt/3008.3 http.query()";
@@ -109,6 +110,36 @@ Deno.test("http.query keeps a session, in the file that Salt writes, and sends i
     for (const one of [other, server, elsewhere]) await one.shutdown();
     Deno.removeSync(directory, { recursive: true });
   }
+});
+
+Deno.test({
+  name: "http.query follows no link of another user to the session of root",
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await withTemporaryDirectory(async (root) => {
+    const shared = `${root}/shared`, secret = `${root}/secret`, jar = `${shared}/jar`;
+    Deno.chmodSync(root, 0o755);
+    Deno.mkdirSync(shared);
+    Deno.chmodSync(shared, 0o1777);
+    const seen: (string | null)[] = [];
+    const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
+      seen.push(request.headers.get("Cookie"));
+      return new Response("", { headers: { "Set-Cookie": "sid=new" } });
+    });
+    try {
+      const ask = (file: string) =>
+        query(`http://127.0.0.1:${server.addr.port}/`, { persist_session: true, session_cookie_jar: file });
+      await ask(secret);
+      const before = Deno.readFileSync(secret);
+      Deno.symlinkSync(secret, jar);
+      assertEquals((await run(["chown", "-h", "65534", jar])).code, 0);
+      await assertRejects(() => ask(jar), CommandError);
+      assertEquals(seen, [null]);
+      assertEquals(Deno.readFileSync(secret), before);
+    } finally {
+      await server.shutdown();
+    }
+  });
 });
 
 function hex(text: string): number[] {
