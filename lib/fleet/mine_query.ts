@@ -66,7 +66,7 @@ export function answerMineGet(load: ValueMap, host: MineHost): Value {
     host.warn(`A mine query of ${truncateValue(load.get("id") ?? null)} has no answer: ${query}`);
     return load.get("tgt_type") === null ? "" : new Map();
   }
-  const names = query.names.filter((name) => isAllowed(name, query.reader, host));
+  const names = query.names.filter((name) => mayReadMine(name, query.reader, host));
   if (names.length === 0) return aged(query, new Map());
   try {
     return aged(query, collect(query, names, host));
@@ -107,7 +107,11 @@ function aged({ withAge, maxAgeS }: MineQuery, ret: ValueMap): ValueMap {
 }
 
 /** Whether the master's option `mine_get` lets a minion read values of this name. */
-function isAllowed(name: string, reader: string, { opts, warn }: MineHost): boolean {
+export function mayReadMine(
+  name: string,
+  reader: string,
+  { opts, warn }: Pick<MineHost, "opts" | "warn">,
+): boolean {
   const rules = opts.mine_get;
   if (rules === null) return true;
   if (!isMap(rules)) return false;

@@ -44,6 +44,8 @@ export interface RosterHost {
   /** Seconds of silence after which ssh asks; `null`: it never does. */
   readonly keepaliveS: number | null;
   readonly keepaliveCount: number;
+  /** Functions that other hosts may read as its mine. */
+  readonly mineFunctions: ValueMap;
   /** The script of this control host that runs there first; `null`: none. */
   readonly preFlight: string | null;
   readonly preFlightArgs: readonly string[];
@@ -58,7 +60,7 @@ export type RosterEntries = ReadonlyMap<string, Value>;
 
 /** Keys of Salt that are read and have no effect. */
 const WITHOUT_EFFECT: readonly string[] = [
-  ...["ssh_pre_hook", "winrm", "relenv", "mine_functions"],
+  ...["ssh_pre_hook", "winrm", "relenv"],
 ];
 
 /**
@@ -94,6 +96,7 @@ export function readRosterHost(
     remotePortForwards: splitWords(entry.text("remote_port_forwards", opts.ssh_remote_port_forwards ?? "")),
     identitiesOnly: entry.bool("identities_only", opts.ssh_identities_only),
     keepaliveS: keepalive ? entry.number("keepalive_interval", opts.ssh_keepalive_interval, { min: 1 }) : null,
+    mineFunctions: entry.map("mine_functions"),
     preFlight: entry.text("ssh_pre_flight", "") || null,
     preFlightArgs: preFlightArgs(id, entry.value("ssh_pre_flight_args") ?? opts.ssh_pre_flight_args),
     keepaliveCount: entry.number("keepalive_count_max", opts.ssh_keepalive_count_max, { min: 1 }),

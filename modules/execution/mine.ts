@@ -5,6 +5,7 @@
  */
 
 import { CommandError, messageOf } from "#lib/errors.ts";
+import { type MineFunction, readDefinition } from "#lib/fleet/mine_definition.ts";
 import { AGED, askedValues, restricted, valueOf } from "#lib/fleet/mine_form.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -13,7 +14,7 @@ import type { Permissions } from "#lib/plugins/permissions.ts";
 import { asListIfTruthy, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { dockerPorts } from "./_docker_ports.ts";
-import { configuredFunctions, type MineFunction, readDefinition, shownDefinition } from "./_mine_functions.ts";
+import { configuredFunctions, shownDefinition } from "./_mine_functions.ts";
 
 // Without a master, the mine is in the store of the module `data`.
 const READ: Permissions = { read: ["{cachedir}"] };

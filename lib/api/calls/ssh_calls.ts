@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { HostEnd, SshWork } from "#lib/commands/ssh/ssh_fleet.ts";
+import type { HostEnd, SshWork } from "#lib/commands/ssh/ssh_work.ts";
 import { LocalClient } from "#lib/client/local.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
@@ -40,6 +40,7 @@ export async function runSsh(low: ValueMap, caller: ApiCaller): Promise<Value[]>
     log,
     signal,
     user,
+    isOperator: false,
     flags: {
       copiesAnew: flag("regen_thin"),
       randomDirectory: flag("rand_thin_dir"),

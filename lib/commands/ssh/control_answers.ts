@@ -22,6 +22,7 @@ import { compilePillar } from "#lib/pillar/compile.ts";
 import type { PillarHost } from "#lib/pillar/host.ts";
 import { type PillarRequest, readPillarRequest } from "#lib/pillar/request.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import type { RosterJobs } from "./roster_jobs.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { onlyStrings } from "#lib/values/shape.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -34,6 +35,8 @@ export interface ControlParts {
   readonly mine: Mine;
   /** Whether the grains of hosts are kept, for targets. */
   readonly keepsGrains: boolean;
+  /** What hosts may ask of others; `undefined`: nothing. */
+  readonly jobs?: RosterJobs;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -53,7 +56,7 @@ export class ControlAnswers {
    * @throws {CommandError} For a request that needs a master.
    */
   async answer(load: ValueMap, id: string): Promise<Value> {
-    const { opts, log } = this.#parts;
+    const { opts } = this.#parts;
     const cmd = str(load.get("cmd") ?? "");
     if (Object.hasOwn(FILE_COMMANDS, cmd)) return await this.#file(load);
     switch (cmd) {
@@ -68,14 +71,30 @@ export class ControlAnswers {
           pillars: { compile: async (request) => encode(await this.#compile(request), "wire") },
         });
       case "_mine_get": {
-        const { data, mine, keys } = this.#parts;
-        const warn = (text: string) => log.warning(text);
-        const fleet = () => acceptedFleet(opts, { keys, data });
-        return answerMineGet(new Map(load).set("id", id), { opts, mine, data, fleet, warn });
+        const answer = this.regularMine(load, id);
+        return this.#parts.jobs === undefined ? answer : await this.#parts.jobs.withMine(answer, load, id);
       }
+      case "minion_pub":
+        return this.#parts.jobs === undefined ? new Map() : await this.#parts.jobs.publish(load, id);
+      case "pub_ret":
+        return this.#parts.jobs?.returns(load, id) ?? new Map();
       default:
         throw new CommandError(`${cmd} needs a master: a host of salt-ssh has none`);
     }
+  }
+
+  /** What the master's own mine has for the host `id`. */
+  regularMine(load: ValueMap, id: string): Value {
+    const { data, mine, keys, opts, log } = this.#parts;
+    const warn = (text: string) => log.warning(text);
+    const fleet = () => acceptedFleet(opts, { keys, data });
+    return answerMineGet(new Map(load).set("id", id), { opts, mine, data, fleet, warn });
+  }
+
+  /** The pillar of the host `id`, with the grains that it had last. */
+  async pillarOf(id: string): Promise<ValueMap> {
+    const grains = this.#parts.data.get(id)?.grains ?? new Map();
+    return await this.#compile(readPillarRequest(map({ grains }), id));
   }
 
   /** Whether the file roots have plugins of the operator's own, which hosts then fetch. */

@@ -5,8 +5,9 @@
 
 import { callingUser } from "#lib/commands/cli/calling_user.ts";
 import { EX_AGGREGATE, EX_NO_MINIONS } from "#lib/commands/cli/exit_codes.ts";
-import { type HostEnd, SshFleet } from "./ssh_fleet.ts";
+import { SshFleet } from "./ssh_fleet.ts";
 import type { SshCommand, SshRun } from "./ssh_run.ts";
+import type { HostEnd } from "./ssh_work.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /**
@@ -21,7 +22,7 @@ export async function runSshCommand(command: SshCommand, run: SshRun): Promise<n
     deploysKey: options.ssh_key_deploy,
     forcesTty: options.tty,
   };
-  using fleet = new SshFleet({ opts, log, signal: io.signal, user: callingUser(), flags });
+  using fleet = new SshFleet({ opts, log, signal: io.signal, user: callingUser(), isOperator: true, flags });
   const hosts = await fleet.find(command.target);
   if (hosts.size === 0) {
     log.error("No matching targets found in roster.");

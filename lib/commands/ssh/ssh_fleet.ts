@@ -6,8 +6,13 @@
 
 import { ControlAnswers } from "./control_answers.ts";
 import { type ControlStores, openStores, rosterSources } from "./roster_sources.ts";
+import { runOperatorCall, runsHere } from "./operator_calls.ts";
+import { RosterJobs } from "./roster_jobs.ts";
+import type { PeerHosts } from "./roster_mine.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import type { HostEnd, SshWork } from "./ssh_work.ts";
 import { messageOf, RosterError, SshError } from "#lib/errors.ts";
 import { userToBecome } from "#lib/programs/run_user.ts";
 import { LEVEL_NUMBERS, type Logger } from "#lib/runtime/log.ts";
@@ -17,10 +22,7 @@ import { type HostRunOptions, runOnHost, runRaw } from "#lib/ssh/host_run.ts";
 import { PreFlightError, type RawOutcome } from "#lib/ssh/pre_flight.ts";
 import { defaultKey, readRosterHost, type RosterHost } from "#lib/ssh/roster.ts";
 import { hostsOfTarget, readRosters, type RosterSources, type SshTarget } from "#lib/ssh/rosters.ts";
-import { map, type Value } from "#lib/values/value.ts";
-
-/** What is run on a host: a function with its arguments as on the wire, or the words of a command line. */
-export type SshWork = { readonly fun: string; readonly arg: readonly Value[] } | { readonly raw: readonly string[] };
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How functions are run, besides what the options of the master say. */
 export interface SshFlags {
@@ -44,19 +46,17 @@ export interface SshSetting {
   readonly signal: AbortSignal;
   /** The user who asks. */
   readonly user: string;
+  /** Whether that is an operator, whose `mine.get` and `publish.publish` reach every host. */
+  readonly isOperator: boolean;
   readonly flags: SshFlags;
 }
 
-/** The end of the work on a host. */
-export interface HostEnd {
-  readonly id: string;
-  /** The return; of a failure its text. */
-  readonly return: Value;
-  readonly retcode: number;
-  /** What kept the host from a return; `roster`: its entry is bad. */
-  readonly failure?: SshError["kind"] | "roster" | "other";
-  readonly out?: string;
-  readonly errorDetails?: readonly string[];
+/** What one host is to do. */
+interface HostJob {
+  readonly work: SshWork;
+  readonly jid: string;
+  /** Answers its requests. */
+  readonly answers: ControlAnswers;
 }
 
 /** The code of a host without a return. */
@@ -68,7 +68,9 @@ export class SshFleet implements Disposable {
   readonly #stores: ControlStores;
   readonly #sources: RosterSources;
   readonly #place: SshPlace;
-  readonly #answers: ControlAnswers;
+  /** For the hosts of the run, and for those that these ask for something. */
+  readonly #answers: { readonly hosts: ControlAnswers; readonly peers: ControlAnswers };
+  readonly #jobs: RosterJobs;
   readonly #executables: Executables;
   /** Keys that are being made, by path: many hosts need the same one. */
   readonly #keysMade = new Map<string, Promise<void>>();
@@ -81,18 +83,23 @@ export class SshFleet implements Disposable {
     const { ignore_host_keys: ignoreHostKeys, no_host_keys: noHostKeys } = opts;
     this.#place = { directory: makeSshDirectory(), ignoreHostKeys, noHostKeys, signal };
     const keepsGrains = opts.minion_data_cache && (Deno.uid() !== 0 || userToBecome(opts.user) === undefined);
-    this.#answers = new ControlAnswers({ ...this.#stores, opts, log, signal, keepsGrains });
+    const parts = { ...this.#stores, opts, log, signal, keepsGrains };
+    const peers = new ControlAnswers(parts);
+    this.#jobs = new RosterJobs(this.#peerHosts(), this.#stores.data);
+    this.#answers = { hosts: new ControlAnswers({ ...parts, jobs: this.#jobs }), peers };
     this.#executables = new Executables(opts, this.#place.directory);
   }
 
   /**
    * The entries of the hosts that a target matches.
+   * @param rosters The names of the rosters. Default: the option's.
    * @throws {RosterError} If no roster can be read.
    * @throws {TargetError} If the target cannot be read.
    */
-  async find(target: SshTarget): Promise<Map<string, Value>> {
-    const { opts } = this.#setting;
-    return hostsOfTarget(await readRosters(this.#sources, target), target, { opts, data: this.#stores.data });
+  async find(target: SshTarget, rosters: readonly string[] = this.#setting.opts.roster): Promise<Map<string, Value>> {
+    const opts = { ...this.#setting.opts, roster: [...rosters] };
+    const read = await readRosters({ ...this.#sources, opts }, target);
+    return hostsOfTarget(read, target, { opts, data: this.#stores.data });
   }
 
   /** Runs something on hosts, some at a time. What comes after the end of the signal is left out. */
@@ -104,23 +111,24 @@ export class SshFleet implements Disposable {
     const { opts, signal } = this.#setting;
     await eachAtATime([...hosts], opts.ssh_max_procs, async ([id, entry]) => {
       if (signal.aborted) return;
-      const end = await this.#endOf(id, entry, job);
+      const end = await this.#endOf(id, entry, { ...job, answers: this.#answers.hosts });
       if (!signal.aborted) onEnd(end);
     });
+    await this.#jobs.ended();
   }
 
   /** The end of the work on one host; a failure has its text in place of a return. */
   async #endOf(
     id: string,
     entry: Value,
-    { work, jid }: { readonly work: SshWork; readonly jid: string },
+    { work, jid, answers }: HostJob,
   ): Promise<HostEnd> {
     const { opts, log, flags, signal } = this.#setting;
     try {
       const read = readRosterHost(id, entry, { opts, warn: (text) => log.warning(text) });
       const host = flags.forcesTty ? { ...read, tty: true } : read;
       if (host.priv !== null && host.priv === defaultKey(opts)) await this.#makeKey(host.priv);
-      return { id, ...await ("raw" in work ? this.#raw(host, work.raw) : this.#call(host, { ...work, jid })) };
+      return { id, ...await ("raw" in work ? this.#raw(host, work.raw) : this.#call(host, { work, jid, answers })) };
     } catch (error) {
       if (signal.aborted) return { id, return: null, retcode: EX_FAILED };
       if (!(error instanceof SshError || error instanceof RosterError)) {
@@ -135,20 +143,25 @@ export class SshFleet implements Disposable {
   }
 
   async #raw(host: RosterHost, words: readonly string[]): Promise<Omit<HostEnd, "id">> {
-    return rawEnd(await runRaw(host, words, this.#hostOptions()));
+    return rawEnd(await runRaw(host, words, this.#hostOptions(this.#answers.hosts)));
   }
 
   async #call(
     host: RosterHost,
-    call: { readonly fun: string; readonly arg: readonly Value[]; readonly jid: string },
+    { work, jid, answers }: HostJob & { readonly work: Exclude<SshWork, { readonly raw: readonly string[] }> },
   ): Promise<Omit<HostEnd, "id">> {
-    const { log } = this.#setting;
+    const { log, isOperator } = this.#setting;
+    if (isOperator && answers === this.#answers.hosts && runsHere(work.fun)) {
+      const regularMine = (load: ValueMap, id: string) => answers.regularMine(load, id);
+      return await runOperatorCall(work, host.id, { hosts: this.#peerHosts(), mine: this.#jobs.mine, regularMine });
+    }
     // What fails is in the return. As in Salt, the host's own log is shown only to who asks for more than warnings.
     const logLevel = log.lowest < LEVEL_NUMBERS.warning ? log.lowest : LEVEL_NUMBERS.quiet;
-    return await runOnHost(host, { ...call, logLevel, syncs: this.#answers.hasPlugins() }, this.#hostOptions());
+    const call = { ...work, jid, logLevel, syncs: answers.hasPlugins() };
+    return await runOnHost(host, call, this.#hostOptions(answers));
   }
 
-  #hostOptions(): HostRunOptions {
+  #hostOptions(answers: ControlAnswers): HostRunOptions {
     const { opts, log, flags } = this.#setting;
     return {
       place: this.#place,
@@ -159,8 +172,19 @@ export class SshFleet implements Disposable {
       randomDirectory: flags.randomDirectory,
       deployKey: flags.deploysKey,
       forcesPreFlight: opts.ssh_run_pre_flight,
-      answer: (load, id) => this.#answers.answer(load, id),
+      answer: (load, id) => answers.answer(load, id),
       log,
+    };
+  }
+
+  #peerHosts(): PeerHosts {
+    const { opts, log } = this.#setting;
+    return {
+      opts,
+      log,
+      find: (target, rosters) => this.find(target, rosters),
+      end: (id, entry, work) => this.#endOf(id, entry, { work, jid: makeJid(), answers: this.#answers.peers }),
+      pillar: (id) => this.#answers.peers.pillarOf(id),
     };
   }
 

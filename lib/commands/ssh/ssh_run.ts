@@ -9,7 +9,7 @@ import type { PrintResult } from "#lib/output/printer.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { SshTarget } from "#lib/ssh/rosters.ts";
 import type { SaltSshValues } from "./salt_ssh_options.ts";
-import type { SshWork } from "./ssh_fleet.ts";
+import type { SshWork } from "./ssh_work.ts";
 
 /** What is run on each host. */
 export interface SshCommand {
