@@ -7,6 +7,7 @@ import { JobPool } from "#lib/minion/worker/job_pool.ts";
 import { pack } from "#lib/minion/worker/job_protocol.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
+import { which } from "#lib/programs/which.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 import { testOpts } from "#tests/support/calls/job_context.ts";
@@ -99,4 +100,17 @@ export class PythonPool implements AsyncDisposable {
     await this.zygote.close();
     Deno.removeSync(this.root, { recursive: true });
   }
+}
+
+/** The path of the first `python3` of PATH, or Debian's, that can import the library; `undefined` if none can. */
+export function pythonWith(library: string): string | undefined {
+  return ["python3", "/usr/bin/python3"].flatMap((name) => which(name) ?? []).find((path) => {
+    const { success } = new Deno.Command(path, {
+      args: ["-E", "-s", "-c", `import ${library}`],
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).outputSync();
+    return success;
+  });
 }

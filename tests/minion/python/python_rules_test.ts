@@ -4,7 +4,7 @@
  */
 
 import { assertEquals } from "#tests/support/assert.ts";
-import { pythonWith } from "./python_with.ts";
+import { pythonWith } from "./python_pool.ts";
 import { type OnPurpose, replay, unexpected } from "./python_rules.ts";
 
 /** What is ours on purpose. */
