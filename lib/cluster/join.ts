@@ -21,12 +21,11 @@ import { type ClusterOpts, clusterOpts } from "./cluster_opts.ts";
 import type { RootKeys } from "./cluster_secrets.ts";
 import type { ClusterIdentity } from "./postgres_cluster.ts";
 import { NameTakenError, register } from "./registration.ts";
+import { bringPair, isPairOf, mirrorPairs, pairsOfCluster, presentPair } from "./pair_rows.ts";
 import {
-  bringPair,
   makePublishKey,
   openedRoot,
   type OpenRoot,
-  pairOfCluster,
   publishKeys,
   publishKeyText,
   rootOfCluster,
@@ -124,18 +123,19 @@ async function joinBy(
 
 /** Fetches the key pair of the cluster, or brings this master's. */
 async function sharePair(client: Client, opts: MasterOpts, schema: string, keys: RootKeys): Promise<void> {
-  const pem = await pairOfCluster(client, schema, keys);
+  const found = await pairsOfCluster(client, { schema, keys }), pem = presentPair(found, Date.now());
   const own = masterPrivateKey(opts.pki_dir, opts.id, { permissive: opts.permissive_pki_access });
   if (pem === undefined) {
     const made = own ?? await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
       id: opts.id,
       permissive: opts.permissive_pki_access,
     });
-    return await bringPair(client, schema, keys, made.pem);
+    return await bringPair(client, { schema, keys }, { generation: 1, pem: made.pem });
   }
-  if (own === undefined) return writeFileAtomic(`${opts.pki_dir}/master.pem`, pem, { mode: 0o400, sync: true });
+  if (own === undefined) writeFileAtomic(`${opts.pki_dir}/master.pem`, pem, { mode: 0o400, sync: true });
+  // A master that was away while the pair was replaced has one that led to the present one.
+  if (own === undefined || isPairOf(found, own.publicKey.pem)) return mirrorPairs(opts, found);
   const [here, there] = [own, PrivateKey.fromPem(pem)].map((key) => fingerprint(key.publicKey.pem, opts.hash_type));
-  if (here === there) return;
   throw new PreflightError(
     `pki_dir: ${opts.pki_dir} has another key pair (${here}) than the cluster ${opts.cluster_id} (${there}): move master.pem and master.pub away, and this master fetches that of the cluster`,
   );

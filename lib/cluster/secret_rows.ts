@@ -1,5 +1,5 @@
 /**
- * The rows of secrets in the database: the root of the cluster, its masters' key pair, and the publish keys.
+ * The rows of secrets in the database: the root of the cluster, and the publish keys. Key pairs: pair_rows.ts.
  * @module
  */
 
@@ -10,7 +10,7 @@ import type { SealedKey } from "./cluster_cache.ts";
 import { type ClusterSecret, makeRoot, openRoot, RootKeys } from "./cluster_secrets.ts";
 
 /** Names of secrets; that of the root ends in the cluster's. */
-const ROOT = "root:", PAIR = "master", PUBLISH = "publish";
+const ROOT = "root:", PUBLISH = "publish";
 /** How many publish keys count. */
 const KEPT_KEYS = 2;
 
@@ -60,23 +60,6 @@ export function openedRoot(of: ClusterSecret, sealed: Uint8Array): RootKeys {
       `cluster_secret: it is not the secret of the cluster ${of.id}: set it to what the other masters have`,
     );
   }
-}
-
-/** The private key of all masters, as PEM; `undefined`: none has brought it. */
-export async function pairOfCluster(client: Client, schema: string, keys: RootKeys): Promise<string | undefined> {
-  const { rows: [row] } = await client.query<{ readonly sealed: Uint8Array }>(
-    `select sealed from ${schema}.secrets where name = $1 order by generation desc limit 1`,
-    [PAIR],
-  );
-  return row && new TextDecoder().decode(keys.open(PAIR, plain(row.sealed)));
-}
-
-/** Brings the private key of all masters. */
-export async function bringPair(client: Client, schema: string, keys: RootKeys, pem: string): Promise<void> {
-  await client.query(`insert into ${schema}.secrets (name, generation, sealed) values ($1, 1, $2)`, [
-    PAIR,
-    keys.seal(PAIR, utf8.encode(pem)),
-  ]);
 }
 
 /** The publish keys that count, the newest first; sealed. */

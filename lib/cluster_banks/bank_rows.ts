@@ -146,7 +146,7 @@ export async function readAllBankRows(
   schema: string,
 ): Promise<BankRow[]> {
   const { rows } = await client.query<RawBankRow>(
-    `select bank, minion, body, seq from ${schema}.bank where (bank, minion) > ($1, $2) order by bank, minion limit $3`,
+    `select bank, minion, body, seq from ${schema}.bank where (bank, minion) > ($1, $2) and seq > 0 order by bank, minion limit $3`,
     [after.bank, after.name, limit],
   );
   return rows.map(bankRow);

@@ -4,7 +4,7 @@
  */
 
 import { openClusterDatabase } from "#lib/cluster/open_cluster.ts";
-import { pairOfCluster } from "#lib/cluster/secret_rows.ts";
+import { type ClusterPairs, isPairOf, mirrorPairs, pairsOfCluster, presentPair } from "#lib/cluster/pair_rows.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { StoreError } from "#lib/errors.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
@@ -61,18 +61,18 @@ export async function saveBanks(opts: MasterOpts, to: string | null, warn: Warn)
   await using cluster = openClusterDatabase(opts, warn);
   const { database: db, keys } = cluster, { schema } = db;
   const pkiDir = to === null ? opts.pki_dir : `${to}/pki`;
-  const { rows, refused, pair } = await db.read(async (client) => {
+  const { rows, refused, found } = await db.read(async (client) => {
     const upTo = await keyGeneration(client, schema);
     return {
       ...await readKeyRows(client, { above: -1, upTo }, { schema, keys }),
-      pair: await pairOfCluster(client, schema, keys),
+      found: await pairsOfCluster(client, { schema, keys }),
     };
   });
   for (const { minion, state } of refused) {
     warn(`The row of the key of ${minion} (${state}) is refused: nobody signed it`);
   }
   const changed = writeKeys(rows, new KeyStore(pkiDir));
-  if (pair !== undefined) writePair(pkiDir, pair, opts.id);
+  writePair(pkiDir, found, opts.id);
   const places = to === null ? opts : { ...opts, cachedir: to, token_dir: `${to}/tokens` };
   const banks = new SharedBanks(places, { keys, log: warn });
   let data = 0;
@@ -90,15 +90,18 @@ export async function saveBanks(opts: MasterOpts, to: string | null, warn: Warn)
   return { keys: changed.size, data };
 }
 
-/** The key pair of the masters, if there is none. */
-function writePair(pkiDir: string, pem: string, id: string): void {
+/** The key pair of the masters, if there is none or an earlier one, and the next pair. */
+function writePair(pkiDir: string, pairs: ClusterPairs, id: string): void {
+  const pem = presentPair(pairs, Date.now());
+  if (pem === undefined) return;
   const there = [id, "master"].map((name) => readTextFileIfExists(`${pkiDir}/${name}.pem`));
   const found = there.find((text) => text !== undefined);
   const publicPem = PrivateKey.fromPem(pem).publicKey.pem;
   if (found !== undefined) {
-    if (PrivateKey.fromPem(found).publicKey.pem === publicPem) return;
+    if (isPairOf(pairs, PrivateKey.fromPem(found).publicKey.pem)) return mirrorPairs({ pki_dir: pkiDir, id }, pairs);
     throw new StoreError(`${pkiDir} has another key pair than the cluster: move it away`, pkiDir);
   }
   writeFileAtomic(`${pkiDir}/master.pem`, pem, { mode: 0o400, sync: true, makeDirectory: true });
   writeFileAtomic(`${pkiDir}/master.pub`, publicPem, { mode: 0o644, sync: true });
+  mirrorPairs({ pki_dir: pkiDir, id }, pairs);
 }

@@ -10,11 +10,10 @@
  * @module
  */
 
-import { hkdf } from "@noble/hashes/hkdf.js";
-import { sha256 } from "@noble/hashes/sha2.js";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { Crypticle } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, MsgpackError } from "#lib/errors.ts";
+import { undeliveredKey } from "#lib/keys/undelivered_key.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
@@ -27,10 +26,6 @@ import { listOrEmpty } from "#lib/values/shape.ts";
 import type { Delivery } from "./redelivery.ts";
 import { LONGEST_MS, UndeliveredLog } from "./undelivered_log.ts";
 import { isMap, map, str, toNumber, type Value } from "#lib/values/value.ts";
-
-const utf8 = new TextEncoder();
-const PURPOSE = utf8.encode("salt undelivered jobs");
-const KEY_BYTES = 56;
 
 /**
  * Time after publishing in which a file may still be written, in milliseconds; later ones are removed by the next
@@ -66,16 +61,14 @@ export class UndeliveredJobs {
 
   /**
    * Makes the directory if it does not exist.
-   * @param masterPem The master's private key.
+   * @param masterPem The master's private key, or what an earlier one has left ({@linkcode undeliveredKey}).
    * @param journal Gets a record of each job, except `no_log` jobs: with a journal their files are synced instead.
    */
   constructor(cachedir: string, masterPem: string, journal?: RecordTaker) {
     this.#journal = journal;
     this.#directory = `${cachedir}/undelivered`;
     this.#log = new UndeliveredLog(this.#directory);
-    this.#crypticle = new Crypticle(
-      hkdf(sha256, utf8.encode(masterPem.trim()), undefined, PURPOSE, KEY_BYTES).toBase64(),
-    );
+    this.#crypticle = new Crypticle(undeliveredKey(masterPem));
     this.#makeDirectory();
   }
 

@@ -77,13 +77,18 @@ export async function loadOrCreateMasterKey(
   return key;
 }
 
+/** The file of the master's private key: where Salt 3008 has moved it, if it has. */
+export function masterPrivatePath(pkiDir: string, id: string): string {
+  const moved = `${pkiDir}/${movedMasterKey(id)}.pem`;
+  return exists(moved) ? moved : `${pkiDir}/master.pem`;
+}
+
 /**
  * The master's own key if there is one; as {@linkcode loadOrCreateMasterKey}, but nothing is made.
  * @throws {KeyError} As {@linkcode loadPrivateKeyFile}.
  */
 export function masterPrivateKey(pkiDir: string, id: string, access: KeyAccess = {}): PrivateKey | undefined {
-  const moved = `${pkiDir}/${movedMasterKey(id)}.pem`;
-  return loadPrivateKeyFile(exists(moved) ? moved : `${pkiDir}/master.pem`, access);
+  return loadPrivateKeyFile(masterPrivatePath(pkiDir, id), access);
 }
 
 /** The public half of {@linkcode loadOrCreateMasterKey}'s key, as its file has it; `undefined` if there is none. */

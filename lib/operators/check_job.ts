@@ -26,8 +26,8 @@ import {
 export interface JobPlace {
   /** The minion. */
   readonly id: string;
-  /** The public key of the master that sent it, as PEM. */
-  readonly masterPem: string;
+  /** The public keys of the master that sent it, as PEM: two while one follows the other. */
+  readonly masterPems: readonly string[];
   readonly operators: Pick<AuthorizedOperators, "get">;
   /**
    * Whether a target matches this minion.
@@ -105,7 +105,9 @@ function unlike(load: ValueMap, body: Uint8Array, place: JobPlace): string | und
   const signed = readStatement(body);
   if (typeof signed === "string") return signed;
   if (signed.get("v") !== STATEMENT_VERSION) return "its statement has a version that this minion does not know";
-  if (signed.get("cluster") !== clusterOf(place.masterPem)) return "it was signed for another master";
+  if (!place.masterPems.some((pem) => signed.get("cluster") === clusterOf(pem))) {
+    return "it was signed for another master";
+  }
   const jid = str(signed.get("jid") ?? ""), notAfter = toNumber(signed.get("not_after"));
   if (notAfter === undefined || place.nowMs > notAfter * 1000) return "its time is over";
   if (notAfter * 1000 > jidMs(jid) + LONGEST_S * 1000) return "it was signed for longer than a minion remembers jobs";

@@ -26,7 +26,7 @@ export class OperatorCheck {
   }
 
   /** Checks a job; with `log` it is never refused. */
-  check(load: ValueMap, op: Value | undefined, place: Pick<JobPlace, "masterPem" | "matches">): CheckedJob {
+  check(load: ValueMap, op: Value | undefined, place: Pick<JobPlace, "masterPems" | "matches">): CheckedJob {
     const checked = this.#check(load, op, place);
     if (checked.refused === undefined) return checked;
     const job = `Job ${str(load.get("jid") ?? "")}, ${str(load.get("fun") ?? null)}`;
@@ -38,7 +38,7 @@ export class OperatorCheck {
     return { body: checked.body, key: "" };
   }
 
-  #check(load: ValueMap, op: Value | undefined, place: Pick<JobPlace, "masterPem" | "matches">): CheckedJob {
+  #check(load: ValueMap, op: Value | undefined, place: Pick<JobPlace, "masterPems" | "matches">): CheckedJob {
     try {
       return checkJob(load, op, { ...place, id: this.#id, operators: this.#operators, nowMs: Date.now() });
     } catch (error) {

@@ -8,9 +8,13 @@ import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib
 import { forgetMember, leasesOf, membersOf } from "#lib/cluster/member_rows.ts";
 import { type OpenCluster, openClusterDatabase } from "#lib/cluster/open_cluster.ts";
 import { makePublishKey, publishKeys } from "#lib/cluster/secret_rows.ts";
-import { CommandError, PreflightError, StoreError } from "#lib/errors.ts";
+import { CommandError, PreflightError, StoreError, TemporaryError } from "#lib/errors.ts";
+import { requestRotation } from "#lib/keys/dropfile.ts";
+import { rotateMasterPair, type RotationTimes } from "#lib/keys/master_rotation.ts";
+import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
 import { p } from "#lib/plugins/module.ts";
-import { map } from "#lib/values/value.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { clusterFollowers, rotateClusterPair, rotationAnswer, rotationTimes } from "./_rotating.ts";
 
 export const members: RunnerFunction = runner({
   doc: runnerDoc(
@@ -68,31 +72,67 @@ name
 
 export const rotate: RunnerFunction = runner({
   doc: runnerDoc(
-    `Make a new key for all masters of the cluster. Return its generation.
+    `Make a new key for all masters of the cluster, or for this master, if it has no cluster.
 
 key
-    Which key: publish, with which jobs are encrypted for minions. All masters take it at once.`,
+    Which key. publish: with which jobs are encrypted for minions; all masters take it at once, and its generation is returned.
+    master: the key pair of the masters; minions learn of the next one from the present one. Of Salt's minions, and of those that
+    have not signed in since, needs_old lists the ids. While a rotation goes on, none is begun, and its state is returned.
+
+overlap
+    How long both key pairs are used: seconds, or a number with s, m, h, d or w. The next one is used from a third of that time
+    on, after a day at most.`,
     "cluster.rotate key=publish",
+    "cluster.rotate key=master overlap=90d",
   ),
-  params: { key: p.str() },
-  run: ({ key }, context) =>
-    withCluster(context, async ({ database, keys }) => {
-      if (key !== "publish") throw new CommandError(`key must be publish, and is ${key}`);
-      return await database.write(async (client) => {
+  params: { key: p.str(), overlap: p.any("90d") },
+  async run({ key, overlap }, context) {
+    const { opts } = context;
+    if (key === "master") return await rotateMaster(context, rotationTimes(overlap, opts, Date.now()));
+    if (key !== "publish") throw new CommandError(`key must be publish or master, and is ${key}`);
+    if (!opts.cluster_id) {
+      // The master makes it within its loop_interval.
+      requestRotation(opts);
+      return true;
+    }
+    return await withCluster(context, ({ database, keys }) =>
+      database.write(async (client) => {
         const [newest] = await publishKeys(client, database.schema);
         const made = await makePublishKey(client, database.schema, keys, newest?.generation ?? 0);
         await database.wake(client, "s");
         return made;
-      });
-    }),
+      }));
+  },
 });
 
-/** @throws {CommandError} With what the options or the database say. */
+async function rotateMaster(context: RunnerContext, times: RotationTimes): Promise<Value> {
+  const { opts, keys } = context;
+  if (opts.master_sign_pubkey && opts.master_use_pubkey_signature) {
+    throw new CommandError(
+      "master_use_pubkey_signature: the signature in the file is of one key pair; let the master sign (False) until the rotation is over",
+    );
+  }
+  if (!opts.cluster_id) {
+    return rotationAnswer(await rotateMasterPair(opts, times), { opts, keys, followers: [] });
+  }
+  return await withCluster(context, async (cluster) => {
+    const rotation = await rotateClusterPair(cluster, times);
+    return rotationAnswer(rotation, { opts, keys, followers: await clusterFollowers(cluster, rotation.statement) });
+  });
+}
+
+/**
+ * @throws {CommandError} With what the options or the database say.
+ * @throws {TemporaryError} If the database is away.
+ */
 async function withCluster<T>({ opts, log }: RunnerContext, run: (cluster: OpenCluster) => Promise<T>): Promise<T> {
   try {
     await using cluster = openClusterDatabase(opts, (text) => log("warning", text));
     return await run(cluster);
   } catch (error) {
+    if (error instanceof DatabaseAwayError) {
+      throw new TemporaryError(`The database of the cluster is away: ${error.message}`, { cause: error });
+    }
     if (error instanceof StoreError || error instanceof PreflightError) {
       throw new CommandError(error.message, { cause: error });
     }

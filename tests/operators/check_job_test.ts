@@ -46,7 +46,7 @@ function refusal(file: string, load: Readonly<Record<string, unknown>>, op: Valu
     const arrived = decode(encode(map({ ...load }), "wire"), "wire");
     assert(isMap(arrived));
     const matches = ({ tgt }: { tgt: Value }) => str(tgt) === "web*" || str(tgt) === "web1" || str(tgt) === "os:Debian";
-    return checkJob(arrived, op, { id: "web1", masterPem: MASTER, operators, matches, nowMs }).refused;
+    return checkJob(arrived, op, { id: "web1", masterPems: [MASTER], operators, matches, nowMs }).refused;
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }

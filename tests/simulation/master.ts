@@ -85,6 +85,7 @@ export class SimulatedMaster {
       signIns: { turns: signInMemory(), others: rateMemory() },
       events: EVENTS,
       masterPem: key.pem,
+      jobSecret: key.pem,
       publishPort: PUBLISH_PORT,
       accessKeys: createAccessKeys(opts.cachedir, ["root"]),
       owner: "root",
@@ -102,7 +103,7 @@ export class SimulatedMaster {
       sessionKeys: (id) => sessions.crypticles(id).map(({ keyString }) => keyString),
       sharedKey: () => this.#sharedKey.text,
     });
-    const sealer = new PublishSealer(opts, { sharedKey: this.#sharedKey, masterPem: key.pem });
+    const sealer = new PublishSealer(opts, { sharedKey: this.#sharedKey, masterKeys: { current: key } });
     const jobs: JobDelivery = new JobDelivery({
       jobs: openJobStore(opts, { log: log.error }),
       undelivered: new UndeliveredJobs(opts.cachedir, key.pem),

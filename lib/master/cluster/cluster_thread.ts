@@ -16,6 +16,7 @@ import { eventPart } from "#lib/cluster/event_part.ts";
 import { jobPart } from "#lib/cluster/job_part.ts";
 import { LeaseFlags } from "#lib/cluster/lease_flags.ts";
 import { PostgresCluster } from "#lib/cluster/postgres_cluster.ts";
+import { pairPart } from "#lib/cluster/pair_part.ts";
 import { publishKeyPart } from "#lib/cluster/publish_key_part.ts";
 import { reactorPart } from "#lib/cluster/reactor_part.ts";
 import { banksPart } from "#lib/cluster_banks/banks_part.ts";
@@ -47,6 +48,7 @@ export interface ClusterInit extends SupervisedInit {
 /** The subjects, in the order in which they begin. */
 const PARTS: readonly ((context: ClusterContext) => ClusterPart)[] = [
   publishKeyPart,
+  pairPart,
   banksPart,
   jobPart,
   eventPart,

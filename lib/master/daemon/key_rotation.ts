@@ -1,5 +1,6 @@
 /**
- * Replaces the shared key: announces the next one, so that minions ask for it one by one, and then uses it.
+ * Replaces the shared key: announces the next one, so that minions ask for it one by one, and then uses it. And takes the
+ * next key pair at the end of its overlap.
  * Source: docs/protocol.md "The shared key and session keys".
  * @module
  */
@@ -7,6 +8,9 @@
 import { publishPullPath } from "#lib/config/master_paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
+import { fingerprint } from "#lib/crypto/pem.ts";
+import { forgetFollowers } from "#lib/keys/followers.ts";
+import { settleMasterPair } from "#lib/keys/master_rotation.ts";
 import type { SharedKey } from "#lib/keys/shared_key.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
@@ -20,6 +24,23 @@ import { type RotationReason, TOO_OLD } from "./maintenance.ts";
 
 /** How long before its use a key is announced, in seconds: when the last one is old, and when a minion was deleted. */
 const LONG_ANNOUNCEMENT_S = 30, SHORT_ANNOUNCEMENT_S = 3;
+
+/**
+ * Takes the next key pair of the master, if its time has come. Threads and minions go by the time itself: what is done
+ * here is done to the files. Never throws: the next call does it.
+ */
+export function settlePair(opts: Pick<MasterOpts, "pki_dir" | "id" | "cachedir" | "hash_type">, log: Logger): void {
+  try {
+    const taken = settleMasterPair(opts, Date.now());
+    if (taken === undefined) return;
+    log.info(
+      `The next key pair, ${fingerprint(taken.next, opts.hash_type)}, is the master's now; the old one is removed`,
+    );
+    forgetFollowers(opts.cachedir, taken.next);
+  } catch (error) {
+    log.error(`The next key pair of the master is not taken: ${messageOf(error)}`);
+  }
+}
 
 /** What a {@linkcode KeyRotation} works with. */
 export interface KeyRotationParts {

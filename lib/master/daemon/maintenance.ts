@@ -34,6 +34,8 @@ export interface MaintenanceParts {
   readonly reportPresence?: () => Promise<void>;
   /** Whether old jobs are this master's to remove: in a cluster one master does it for all. */
   removesJobs(): boolean;
+  /** Takes the next key pair of the master, if its time has come. */
+  settlePair(): void;
   /** Restores missing key files of users. */
   restoreAccessKeys(): void;
 }
@@ -79,8 +81,9 @@ export class Maintenance {
   }
 
   async #run(): Promise<void> {
-    const { opts, log, rotate, restoreAccessKeys, reportPresence } = this.#parts;
+    const { opts, log, rotate, restoreAccessKeys, reportPresence, settlePair } = this.#parts;
     restoreAccessKeys();
+    settlePair();
     await reportPresence?.().catch((error) => log.error(`Presence cannot be reported: ${describeError(error)}`));
     const reason = this.#rotationReason();
     if (reason !== undefined) rotate(reason);

@@ -27,6 +27,7 @@ import { PillarProcesses } from "#lib/pillar/processes.ts";
 import { inFlightMemory, MAX_IN_FLIGHT } from "./in_flight_request.ts";
 import { jidMemory, setJidOrigin } from "#lib/protocol/jid.ts";
 import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
+import { undeliveredSecret } from "#lib/keys/master_rotation.ts";
 import { loadOrCreateKeyPair, loadOrCreateMasterKey } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { Meter } from "#lib/tracing/meter.ts";
@@ -40,7 +41,7 @@ import { openJobStore } from "#lib/stores/open_store.ts";
 import type { PortPost } from "#lib/runtime/thread_ports.ts";
 import { AdmittedUsers } from "./admitted_users.ts";
 import { JobDatabase } from "./job_database.ts";
-import { KeyRotation } from "./key_rotation.ts";
+import { KeyRotation, settlePair } from "./key_rotation.ts";
 import { RequestPort } from "./request_port.ts";
 import { listening } from "./starting.ts";
 import { Maintenance } from "./maintenance.ts";
@@ -176,6 +177,7 @@ export class Master {
     const opts = this.#opts, startedMs = Date.now();
     await this.#joinCluster();
     const rotation = this.#rotation = this.#keyRotation();
+    settlePair(opts, this.#log);
     const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
       id: opts.id,
       permissive: opts.permissive_pki_access,
@@ -184,7 +186,8 @@ export class Master {
     if (opts.master_sign_pubkey && !opts.master_use_pubkey_signature) {
       await loadOrCreateKeyPair(opts.pki_dir, opts.master_sign_key_name, opts.keysize);
     }
-    await restoreFromJournal(opts, masterKey.pem, this.#log);
+    const jobSecret = undeliveredSecret(opts.pki_dir, masterKey.pem);
+    await restoreFromJournal(opts, jobSecret, this.#log);
     const users = new AdmittedUsers(opts, this.#log);
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
     const shared = {
@@ -192,6 +195,7 @@ export class Master {
       sharedKey: this.#sharedKey.memory,
       sessions,
       masterPem: masterKey.pem,
+      jobSecret,
       ...this.#cluster !== undefined && { cluster: this.#cluster.forThreads },
     };
     const events = await this.#startBus(users.listeners);
@@ -417,6 +421,7 @@ export class Master {
       keyMadeMs: () => this.#cluster?.keyMadeMs ?? rotation.madeMs,
       rotate: (reason) => rotation.rotate(reason),
       restoreAccessKeys: () => users.restoreKeys(),
+      settlePair: () => settlePair(opts, this.#log),
       removesJobs: () => this.#cluster?.flags.holds("maintenance") ?? true,
       ...presence !== undefined && { reportPresence: () => presence.round() },
     });

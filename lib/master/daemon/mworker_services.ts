@@ -25,6 +25,7 @@ import type { ThreadCluster } from "#lib/master/cluster/master_cluster.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { fileKeyBank } from "#lib/keys/key_bank.ts";
+import { MasterPairs } from "#lib/keys/master_pairs.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { linkedKeyBank } from "#lib/cluster_banks/linked_key_bank.ts";
 import type { BackendTable } from "#lib/plugins/file_backend.ts";
@@ -37,14 +38,12 @@ import { changeNotes, publishPullPath } from "#lib/config/master_paths.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { isAboutPillar } from "#lib/pillar/messages.ts";
 import { PillarRequests } from "#lib/pillar/requests.ts";
-import { opensslOperations } from "#lib/crypto/openssl_rsa.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import type { Delivery } from "#lib/jobs/redelivery.ts";
 import { MinionFlow } from "#lib/master/requests/minion_flow.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
-import { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { AuthServices, JobServices, MasterServices } from "#lib/master/requests/services.ts";
 import { openSessions } from "#lib/keys/open_sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
@@ -73,6 +72,8 @@ export interface ServicesInit {
   readonly signIns: { readonly turns: SharedArrayBuffer; readonly others: SharedArrayBuffer };
   /** The master's private key. */
   readonly masterPem: string;
+  /** What undelivered jobs are sealed with. */
+  readonly jobSecret: string;
   /** The port that minions subscribe to. */
   readonly publishPort: number;
   /** User name → key string. */
@@ -197,13 +198,10 @@ function openAuth(
     blacklist: opts.publisher_acl_blacklist,
     sudoAcl: opts.sudo_acl,
   });
-  let masterKey: PrivateKey | undefined;
   const keys = new KeyStore(opts.pki_dir);
   return {
     // Parsed at the first sign-in: other threads need no RSA.
-    get masterKey() {
-      return masterKey ??= PrivateKey.fromPem(init.masterPem, opensslOperations(init.masterPem));
-    },
+    masterKeys: new MasterPairs(opts, init.masterPem),
     sharedKey: new SharedKey(init.sharedKey),
     sessions: openSessions(opts, init),
     keys,
@@ -221,7 +219,7 @@ function openAuth(
 
 function openJobs(
   opts: MasterOpts,
-  { masterPem, fired }: ServicesInit,
+  { jobSecret, fired }: ServicesInit,
   { log, journal, rows, flow, cluster, onWait }: {
     readonly log: Logger;
     readonly cluster: ClusterLink | undefined;
@@ -234,7 +232,7 @@ function openJobs(
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
   const store = openJobStore(opts, { log: log.error, journal, rows, onWait });
-  const undelivered = new UndeliveredJobs(opts.cachedir, masterPem, journal);
+  const undelivered = new UndeliveredJobs(opts.cachedir, jobSecret, journal);
   /** So that the job is delivered even if this master dies now. */
   const keep = (delivery: Delivery) => {
     try {

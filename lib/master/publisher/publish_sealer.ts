@@ -5,9 +5,8 @@
  */
 
 import { encode } from "#lib/values/msgpack.ts";
-import { opensslOperations } from "#lib/crypto/openssl_rsa.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import { PrivateKey } from "#lib/crypto/rsa.ts";
+import type { MasterPairs } from "#lib/keys/master_pairs.ts";
 import type { SharedKey } from "#lib/keys/shared_key.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
@@ -18,18 +17,21 @@ import { map, type ValueMap } from "#lib/values/value.ts";
 export class PublishSealer {
   readonly #opts: Pick<MasterOpts, "sign_pub_messages" | "publish_signing_algorithm">;
   readonly #sharedKey: SharedKey;
-  readonly #masterPem: string;
+  readonly #masterKeys: Pick<MasterPairs, "current">;
   readonly #isNumbered: boolean;
-  #key: PrivateKey | undefined;
 
   /** Seals under `keys`; the master's key is read with the first load that is signed. */
   constructor(
     opts: Pick<MasterOpts, "sign_pub_messages" | "publish_signing_algorithm">,
-    keys: { readonly sharedKey: SharedKey; readonly masterPem: string; readonly isNumbered?: boolean },
+    keys: {
+      readonly sharedKey: SharedKey;
+      readonly masterKeys: Pick<MasterPairs, "current">;
+      readonly isNumbered?: boolean;
+    },
   ) {
     this.#opts = opts;
     this.#sharedKey = keys.sharedKey;
-    this.#masterPem = keys.masterPem;
+    this.#masterKeys = keys.masterKeys;
     this.#isNumbered = keys.isNumbered ?? true;
   }
 
@@ -41,8 +43,7 @@ export class PublishSealer {
     if (this.#opts.sign_pub_messages) {
       const algorithm = this.#opts.publish_signing_algorithm;
       envelope.set("sig_algo", algorithm);
-      this.#key ??= PrivateKey.fromPem(this.#masterPem, opensslOperations(this.#masterPem));
-      envelope.set("sig", this.#key.sign(algorithm, sealed));
+      envelope.set("sig", this.#masterKeys.current.sign(algorithm, sealed));
     }
     return encode(envelope, "wire");
   }

@@ -28,6 +28,7 @@ import { PublishSealer } from "./publish_sealer.ts";
 import { publishTopics } from "./topics.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { openSessions } from "#lib/keys/open_sessions.ts";
+import { MasterPairs } from "#lib/keys/master_pairs.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { MANY_SUBSCRIBERS, PROBES } from "#lib/sockets/settings.ts";
 import { Duplex, Inbox } from "#lib/sockets/endpoint.ts";
@@ -44,6 +45,8 @@ export interface PublisherParts {
   readonly sessions: SharedArrayBuffer;
   /** The master's private key, for signing. */
   readonly masterPem: string;
+  /** What undelivered jobs are sealed with. */
+  readonly jobSecret: string;
   /** The way to the database of jobs, if they are in one. */
   readonly storePort?: MessagePort;
   /** What belongs to the cluster, if the master is in one. */
@@ -93,12 +96,12 @@ export class Publisher implements ThreadService {
     });
     this.#sealer = new PublishSealer(opts, {
       sharedKey,
-      masterPem: parts.masterPem,
+      masterKeys: new MasterPairs(opts, parts.masterPem),
       isNumbered: parts.cluster === undefined,
     });
     this.#delivery = new JobDelivery({
       jobs: openJobStore(opts, { log: host.log.error, rows: this.#rows }),
-      undelivered: new UndeliveredJobs(opts.cachedir, parts.masterPem),
+      undelivered: new UndeliveredJobs(opts.cachedir, parts.jobSecret),
       log: host.log,
       isPresent: (id) => book.since.has(id),
       publish: (load, minions) => this.#publish(load, minions),

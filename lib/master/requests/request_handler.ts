@@ -171,7 +171,7 @@ export class RequestHandler {
     if (request.version < 2) return map({ key, pillar: crypticle.dumps(decode(packed, "wire")) });
     if (typeof nonce !== "string") return map({ error: "Nonce not included in request" });
     const data = packedMap([["key", encode(key, "wire")], ["pillar", packed], ["nonce", encode(nonce, "wire")]]);
-    const sig = this.#services.auth.masterKey.sign(sigAlgorithm, data);
+    const sig = this.#services.auth.masterKeys.current.sign(sigAlgorithm, data);
     return map({ key, pillar: crypticle.dumps(map({ data, sig })) });
   }
 }

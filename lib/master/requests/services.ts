@@ -15,13 +15,13 @@ import type { JobStore } from "#lib/jobs/store.ts";
 import type { JobRows } from "#lib/stores/rows.ts";
 import type { FunctionServices } from "#lib/master/functions/messages.ts";
 import type { KeyBank } from "#lib/keys/key_bank.ts";
+import type { MasterPairs } from "#lib/keys/master_pairs.ts";
 import type { KeyStore } from "#lib/keys/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import type { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import type { PillarServices } from "#lib/pillar/requests.ts";
-import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
 import type { MinionSessions } from "#lib/keys/sessions.ts";
 import type { SharedKey } from "#lib/keys/shared_key.ts";
@@ -33,7 +33,8 @@ import type { Value, ValueMap } from "#lib/values/value.ts";
  * on sign-ins.
  */
 export interface AuthServices {
-  readonly masterKey: PrivateKey;
+  /** The master's key pair, and the next one. */
+  readonly masterKeys: Pick<MasterPairs, "current" | "newest" | "statements" | "announced" | "withFingerprint">;
   /** The key of publishes. */
   readonly sharedKey: SharedKey;
   /** The key of each minion's requests. */

@@ -13,11 +13,14 @@ import { AUTH_EVENT } from "#lib/protocol/tags.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { decideKey, type Decision } from "#lib/keys/rules.ts";
 import { SIGNATURE_NAME } from "#lib/keys/master_signature.ts";
+import { packStatements } from "#lib/keys/key_statement.ts";
+import { noteFollower } from "#lib/keys/followers.ts";
 import { isTruncatedKey } from "#lib/keys/store.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import type { AuthServices, Needs } from "./services.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { opensslEncrypt } from "#lib/crypto/openssl_rsa.ts";
+import { NEXT_MASTER } from "#lib/protocol/next_key.ts";
 import { REKEY } from "#lib/protocol/rekey.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import {
@@ -52,6 +55,11 @@ interface Application {
   readonly autosignGrains: ValueMap | undefined;
   /** Whether the reply is signed and contains the nonce: from version 2 on. */
   readonly signed: boolean;
+  /**
+   * The fingerprint of the master's key that the minion trusts, empty if it trusts none; `undefined`: it follows no
+   * statements about the next one, as Salt's minions.
+   */
+  readonly trusts: string | undefined;
 }
 
 /**
@@ -89,7 +97,7 @@ export async function signInMinion(
   } catch (error) {
     log.error(`The key of ${id} could not be stored: ${messageOf(error)}`);
     // The decision is not final: the minion asks again, as while its key is pending.
-    return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, auth);
+    return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, refusalKey(wanted, auth));
   }
   if (decision.act !== undefined && opts.auth_events) {
     const result = decision.ret === true || decision.ret === "accepted";
@@ -99,10 +107,20 @@ export async function signInMinion(
     );
   }
   if (decision.ret !== "accepted" || key === undefined) {
-    return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, auth);
+    return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, refusalKey(wanted, auth));
   }
-  const reply = keysFor(wanted, key, wanted.encAlgorithm, services);
-  return seal(reply, wanted, auth);
+  const masterKey = wanted.trusts === undefined ? auth.masterKeys.current : auth.masterKeys.newest;
+  const reply = keysFor(wanted, key, wanted.encAlgorithm, { ...services, masterKey });
+  if (wanted.trusts !== undefined) {
+    reply.set(NEXT_MASTER, packStatements(auth.masterKeys.statements));
+    noteFollower(id, auth.masterKeys.announced, opts.cachedir);
+  }
+  return seal(reply, wanted, masterKey);
+}
+
+/** The key that the minion can check a refusal with. */
+function refusalKey({ trusts }: Application, { masterKeys }: AuthServices): PrivateKey {
+  return trusts === undefined ? masterKeys.current : masterKeys.withFingerprint(trusts) ?? masterKeys.newest;
 }
 
 /** @returns Whether it was done: no if the key on which it was decided is another by now. */
@@ -146,6 +164,7 @@ function parseApplication(load: ValueMap, version: number): Application {
   const pub = load.get("pub");
   const nonce = load.get("nonce");
   const grains = load.get("autosign_grains");
+  const trusts = load.get(NEXT_MASTER);
   const encAlgorithm = load.get("enc_algo") ?? "OAEP-SHA1";
   const sigAlgorithm = load.get("sig_algo") ?? "PKCS1v15-SHA1";
   if (typeof id !== "string") throw new WireError("an _auth without an id", "id");
@@ -159,6 +178,7 @@ function parseApplication(load: ValueMap, version: number): Application {
     token: asBytes(load.get("token")),
     autosignGrains: isMap(grains) ? grains : undefined,
     signed: version > 1,
+    trusts: version > 1 && typeof trusts === "string" ? trusts : undefined,
   };
 }
 
@@ -209,18 +229,19 @@ function isFull(id: string, { opts, minions: { data, publishPort } }: Needs<"opt
 
 /** The shared key and the session key, encrypted for the minion. */
 function keysFor(
-  { id, token, sigAlgorithm, signed }: Application,
+  { id, token, sigAlgorithm, signed, trusts }: Application,
   minion: PublicKey,
   encAlgorithm: EncryptionAlgorithm,
-  services: SignInNeeds,
+  services: SignInNeeds & { readonly masterKey: PrivateKey },
 ): ValueMap {
-  const { opts, auth: { masterKey, sharedKey, sessions }, minions: { publishPort } } = services;
+  const { opts, masterKey, auth: { masterKeys, sharedKey, sessions }, minions: { publishPort } } = services;
   const bytes = (text: string) => new TextEncoder().encode(text);
   const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
   if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
   const shared = sharedKey.text;
   const parts: Uint8Array[] = [bytes(shared), bytes(sessions.forSignIn(id))];
-  if (token !== undefined) {
+  // A minion that still trusts another key follows the statements to this one, and has encrypted its token for that.
+  if (token !== undefined && (!trusts || masterKeys.withFingerprint(trusts) === masterKey)) {
     try {
       const opened = masterKey.decrypt(encAlgorithm, token);
       if (opened.length > minion.room(encAlgorithm)) {
@@ -257,7 +278,7 @@ function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
 
 /** `master_sign_pubkey`: the prepared signature, or a new one; base64 and a newline. */
 function signatureOfMasterKey(
-  { opts, auth: { masterKey } }: Needs<"opts" | "auth">,
+  { opts, masterKey }: Needs<"opts"> & { readonly masterKey: PrivateKey },
   algorithm: SigningAlgorithm,
 ): string {
   if (opts.master_use_pubkey_signature) {
@@ -271,7 +292,7 @@ function signatureOfMasterKey(
   return `${signed.toBase64()}\n`;
 }
 
-function seal(inner: ValueMap, { nonce, signed, sigAlgorithm }: Application, { masterKey }: AuthServices): Value {
+function seal(inner: ValueMap, { nonce, signed, sigAlgorithm }: Application, masterKey: PrivateKey): Value {
   // Up to version 1 an accepted minion got the keys at the top level, and everything else as a clear load.
   if (!signed) return inner.has("enc") ? inner : map({ enc: "clear", load: inner });
   inner.set("nonce", nonce);

@@ -26,6 +26,7 @@ import { REKEY_COMMAND } from "#lib/protocol/rekey.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, encryptedRequest, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
 import { RequestChannel, type RequestOptions, type RequestTimeouts } from "#lib/sockets/request_channel.ts";
+import { signedByMaster } from "./master_trust.ts";
 import { type Applicant, SignIn, type SignInCredentials, type SignInReply } from "./sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
@@ -451,7 +452,8 @@ export class MasterLink {
       const signed = new Crypticle(keyString).loads(sealed);
       const data = isMap(signed) ? asBytes(signed.get("data")) : undefined;
       const sig = isMap(signed) ? asBytes(signed.get("sig")) : undefined;
-      if (!data || !sig || !this.#credentials?.masterKey.verify(applicant.sigAlgorithm, data, sig)) {
+      const signer = this.#credentials;
+      if (!data || !sig || !signer || !signedByMaster(signer, { algorithm: applicant.sigAlgorithm, data, sig })) {
         throw new AuthenticationError("The master's signature of the pillar does not hold");
       }
       const inner = decode(data, "wire");

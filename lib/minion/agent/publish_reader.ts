@@ -17,6 +17,7 @@ import type { OperatorCheck } from "#lib/operators/operator_check.ts";
 import { announcedS } from "#lib/protocol/rekey.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
 import { isSigningAlgorithm } from "#lib/crypto/rsa.ts";
+import { keysOfMaster, signedByMaster, type SigningMaster } from "./master_trust.ts";
 import type { SignInCredentials } from "./sign_in.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { matchesTarget, type TypedTarget } from "#lib/targeting/target.ts";
@@ -111,7 +112,7 @@ export class PublishReader {
     }
     if (requireSignature) {
       const signed = sig !== undefined && isSigningAlgorithm(sigAlgorithm) &&
-        this.#credentials.masterKey.verify(sigAlgorithm, sealed, sig);
+        signedByMaster(this.#credentials, { algorithm: sigAlgorithm, data: sealed, sig });
       if (!signed) throw new AuthenticationError("A publish without a valid signature of the master");
     }
     const load = this.#crypticle.loads(sealed);
@@ -148,7 +149,7 @@ export class PublishReader {
       log.debug(`Job ${jid} came again; it is run once`);
       return undefined;
     }
-    const signed = this.#checkOperator(load, this.#credentials.masterKey.pem);
+    const signed = this.#checkOperator(load, this.#credentials);
     if (signed?.refused !== undefined) {
       this.#rules.refuse?.(load, signed.refused, signed);
       return undefined;
@@ -173,12 +174,15 @@ export class PublishReader {
   }
 
   /** Checks a signature, which is no part of the job. A syndic hands it on. */
-  #checkOperator(load: ValueMap, masterPem: string): CheckedJob | undefined {
+  #checkOperator(load: ValueMap, master: SigningMaster): CheckedJob | undefined {
     if (this.#rules.takesAll) return undefined;
     const op = load.get(OP);
     if (op !== undefined) load.delete(OP);
     const matches = (target: TypedTarget, delimiter: string | undefined) => this.#matches(target, delimiter);
-    return this.#rules.operators?.check(load, op, { masterPem, matches });
+    return this.#rules.operators?.check(load, op, {
+      masterPems: keysOfMaster(master, Date.now()).map(({ pem }) => pem),
+      matches,
+    });
   }
 
   /**

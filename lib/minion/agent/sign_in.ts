@@ -9,27 +9,27 @@
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, KeyError, MsgpackError, SignInError, WireError } from "#lib/errors.ts";
+import { NEXT_MASTER } from "#lib/protocol/next_key.ts";
 import { REKEY } from "#lib/protocol/rekey.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, stringField, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
 import { type EncryptionAlgorithm, type PrivateKey, PublicKey, type SigningAlgorithm } from "#lib/crypto/rsa.ts";
 import { fingerprint, samePem } from "#lib/crypto/pem.ts";
+import { announcedKey, keepAnnouncedKey, MasterStatements, type SigningMaster } from "./master_trust.ts";
 import { isMap, map, repr, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Minimum valid value of a master's `max_request_bytes`. */
 const MIN_REQUEST_LIMIT = 65_536;
 
 /** The result of a sign-in: both keys, and the publish port. */
-export interface SignInCredentials {
+export interface SignInCredentials extends SigningMaster {
   /** Key string for publishes. */
   readonly sharedKey: string;
   /** Key string for this minion's own requests. */
   readonly sessionKey: string;
   /** The port of the master's PUB socket. */
   readonly publishPort: number;
-  /** The master's public key, verified. */
-  readonly masterKey: PublicKey;
   /** Bytes of the largest request that the master accepts. Absent if it does not tell, as Python's. */
   readonly maxRequestBytes?: number;
   /** Whether the master gives a new shared key without a sign-in. Absent if it does not tell, as Python's. */
@@ -98,6 +98,7 @@ export class SignIn {
       load.set("token", master.encrypt(encAlgorithm, new TextEncoder().encode(this.#token)));
     }
     load.set("pub", key.publicKey.pem);
+    load.set(NEXT_MASTER, this.#knownMaster === undefined ? "" : fingerprint(this.#knownMaster, "sha256"));
     return clearRequest(load);
   }
 
@@ -141,14 +142,15 @@ export class SignIn {
       throw new AuthenticationError("The reply does not have the nonce of the sign-in");
     }
     if (credentials === undefined) return refusal(inner);
-    this.#keepMasterKey(credentials.masterKey);
+    this.#keepMasterKey(credentials.masterKey, inner);
     return { kind: "accepted", credentials };
   }
 
   #credentials(inner: ValueMap): SignInCredentials {
     const { key, encAlgorithm } = this.#applicant;
     const pem = stringField(inner, "pub_key");
-    this.#checkMasterKey(pem, inner.get("pub_sig"));
+    const statements = new MasterStatements(inner.get(NEXT_MASTER));
+    this.#checkMasterKey(pem, inner.get("pub_sig"), statements);
     const masterKey = PublicKey.fromPem(pem);
     // A master with another, verified key could not decrypt a token that was encrypted for the old key.
     const knowsToken = this.#knownMaster !== undefined && samePem(this.#knownMaster, pem);
@@ -177,6 +179,7 @@ export class SignIn {
       sessionKey,
       publishPort,
       masterKey,
+      otherKeys: statements.besides(pem),
       maxRequestBytes: requestLimit(inner),
       canRekey: inner.get(REKEY) === true,
     };
@@ -191,7 +194,7 @@ export class SignIn {
     return masterKeyPath(pkiDir, masterKeyName);
   }
 
-  #checkMasterKey(pem: string, pubSig: Value | undefined): void {
+  #checkMasterKey(pem: string, pubSig: Value | undefined, statements: MasterStatements): void {
     const { alwaysVerifySignature, verifyMasterPubkeySign, masterFinger, hashType } = this.#applicant;
     // With several masters, another one may have been met first since this sign-in began.
     const knownPem = this.#knownMaster ?? this.#storedKey();
@@ -204,7 +207,7 @@ export class SignIn {
     }
     if (verifyMasterPubkeySign) {
       if (changed || knownPem === undefined || alwaysVerifySignature) this.#checkKeySignature(pem, pubSig);
-    } else if (changed) {
+    } else if (changed && !this.#follows(pem, knownPem, statements)) {
       throw new SignInError(
         "The master's key has changed: either the master was set up again, or another host answers in its place. " +
           `Known: ${fingerprint(knownPem, hashType)}, offered: ${
@@ -214,12 +217,23 @@ export class SignIn {
         42,
       );
     }
-    if (masterFinger !== "" && fingerprint(pem, hashType) !== masterFinger.toLowerCase()) {
+    const finger = masterFinger.toLowerCase();
+    // Of a master that is known already, the option may name a key that has led to the present one.
+    const isNamed = finger === "" || fingerprint(pem, hashType) === finger ||
+      (knownPem !== undefined && statements.leadFromFingerprint(finger, hashType, pem));
+    if (!isNamed) {
       throw new SignInError(
         `The master's key has the fingerprint ${fingerprint(pem, hashType)}, but master_finger is ${masterFinger}`,
         42,
       );
     }
+  }
+
+  /** Whether the known key says that this one follows it, now or before. */
+  #follows(pem: string, knownPem: string, statements: MasterStatements): boolean {
+    if (statements.leadTo(pem, knownPem)) return true;
+    const announced = announcedKey(this.#masterKeyPath);
+    return announced !== undefined && samePem(announced, pem);
   }
 
   #checkKeySignature(pem: string, pubSig: Value | undefined): void {
@@ -257,9 +271,14 @@ export class SignIn {
     }
   }
 
-  #keepMasterKey(masterKey: PublicKey): void {
-    if (this.#knownMaster !== undefined && samePem(this.#knownMaster, masterKey.pem)) return;
-    writeFileAtomic(this.#masterKeyPath, masterKey.pem, { mode: 0o644, sync: true });
+  /** Everything is verified: keeps the key, and the one that it announces. */
+  #keepMasterKey({ pem }: PublicKey, inner: ValueMap): void {
+    if (this.#knownMaster === undefined || !samePem(this.#knownMaster, pem)) {
+      writeFileAtomic(this.#masterKeyPath, pem, { mode: 0o644, sync: true });
+    }
+    if (!this.#applicant.openMode) {
+      keepAnnouncedKey(this.#masterKeyPath, new MasterStatements(inner.get(NEXT_MASTER)).after(pem));
+    }
   }
 }
 

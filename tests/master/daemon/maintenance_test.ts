@@ -34,6 +34,7 @@ Deno.test("a round removes old jobs and old publish_auth files; with keep_jobs_s
       keyMadeMs: () => Date.now(),
       rotate: () => {},
       restoreAccessKeys: () => void count++,
+      settlePair: () => {},
       removesJobs: () => true,
     });
     await eventually(enough, { what: "a round of Maintenance" });

@@ -39,7 +39,7 @@ Deno.test("a token that is too long for the minion's key is logged, and missing 
   const key = await PrivateKey.generate(1024);
   const minion = new ScriptedMinion("web1", key, (frame) => handler.handle(frame) as Promise<Uint8Array>);
   services.auth.keys.put("web1", "accepted", key.publicKey.pem);
-  const token = services.auth.masterKey.publicKey.encrypt("OAEP-SHA1", new Uint8Array(200));
+  const token = services.auth.masterKeys.current.publicKey.encrypt("OAEP-SHA1", new Uint8Array(200));
   const { inner } = await minion.signIn({ token });
   assert(inner.has("aes") && !inner.has("token"));
   assertMatch(
@@ -92,7 +92,7 @@ Deno.test("a record of the journal of a kind that this version does not know is 
   const left = Deno.readFileSync(`${opts.cachedir}/journal/${name}`);
   await journal.close();
   Deno.writeFileSync(`${opts.cachedir}/journal/${name}`, left);
-  await restoreFromJournal(opts, services.auth.masterKey.publicKey.pem, log);
+  await restoreFromJournal(opts, services.auth.masterKeys.current.publicKey.pem, log);
   assertEquals(logged, [
     ...Array(2).fill("ERROR: A record of the journal has a kind that this version does not know"),
     "INFO: Read 2 records of the journal that the last master left",
@@ -104,7 +104,7 @@ Deno.test("a journal that cannot be read stays for the next start", async () => 
   const { opts, log, logged } = services;
   Deno.mkdirSync(opts.cachedir, { recursive: true });
   Deno.writeTextFileSync(`${opts.cachedir}/journal`, "in the way");
-  await restoreFromJournal(opts, services.auth.masterKey.publicKey.pem, log);
+  await restoreFromJournal(opts, services.auth.masterKeys.current.publicKey.pem, log);
   assertMatch(logged.join("\n"), /ERROR: The journal stays for the next start: /);
 });
 

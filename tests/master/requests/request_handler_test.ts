@@ -308,7 +308,9 @@ Deno.test("_pillar is answered under its own key, which the master has signed", 
     const own = new Crypticle(new TextDecoder().decode(web1.key.decrypt(enc_algo, outerKey)));
     const signed = asMap(own.loads(asBytes(reply.get("pillar")) ?? new Uint8Array()));
     const data = asBytes(signed.get("data")) ?? new Uint8Array();
-    assert(services.auth.masterKey.publicKey.verify(sig_algo, data, asBytes(signed.get("sig")) ?? new Uint8Array()));
+    assert(
+      services.auth.masterKeys.current.publicKey.verify(sig_algo, data, asBytes(signed.get("sig")) ?? new Uint8Array()),
+    );
     const inner = asMap(opened(data));
     assertEquals(inner.get("nonce"), nonce);
     assertReply(inner.get("pillar") ?? null, new Map());

@@ -45,7 +45,7 @@ Deno.test("a sign-in has the reply, the files and the event of the state machine
   for (const row of SIGN_IN_ROWS) {
     await t.step(row.name, async () => {
       using site = await openSite(row.opts, row.id);
-      const { services: { opts, auth: { keys, masterKey }, fired }, minion } = site;
+      const { services: { opts, auth: { keys, masterKeys: { current: masterKey } }, fired }, minion } = site;
       opts.autosign_file = `${site.services.root}/autosign`;
       opts.autoreject_file = `${site.services.root}/autoreject`;
       opts.autosign_grains_dir = `${site.services.root}/grains`;
@@ -103,7 +103,7 @@ Deno.test("an accepted key truncated by a power failure is named, and the minion
 Deno.test("the reply to an accepted minion has Salt's fields in Salt's order, and the largest request size", async () => {
   for (const [enc_algo, sig_algo] of [["OAEP-SHA1", "PKCS1v15-SHA1"], ["OAEP-SHA224", "PKCS1v15-SHA224"]] as const) {
     using site = await openSite({ auto_accept: true });
-    const { services: { auth: { masterKey, sharedKey, sessions } }, minion } = site;
+    const { services: { auth: { masterKeys: { current: masterKey }, sharedKey, sessions } }, minion } = site;
     const ownToken = new TextEncoder().encode("t".repeat(76));
     const token = masterKey.publicKey.encrypt(enc_algo, ownToken);
     const { outer, inner } = await minion.signIn({ enc_algo, sig_algo, token });
@@ -164,7 +164,7 @@ Deno.test("minimum_auth_version 0: version 2 is answered as 3, versions 0 and 1 
 
 Deno.test("master_sign_pubkey adds a signature by the signing key, or the precomputed signature", async () => {
   using site = await openSite({ auto_accept: true, master_sign_pubkey: true });
-  const { services: { opts, auth: { masterKey } }, minion } = site;
+  const { services: { opts, auth: { masterKeys: { current: masterKey } } }, minion } = site;
   const signer = await testKey("signer");
   Deno.writeTextFileSync(`${opts.pki_dir}/master_sign.pem`, signer.pem);
   const { inner } = await minion.signIn();

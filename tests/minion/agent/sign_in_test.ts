@@ -5,6 +5,8 @@ import { asBytes, parseRequest } from "#lib/protocol/payload.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { fingerprint } from "#lib/crypto/pem.ts";
 import { type Applicant, masterKeyPath, SignIn, type SignInReply } from "#lib/minion/agent/sign_in.ts";
+import { type KeyStatement, packStatements, stateNextKey } from "#lib/keys/key_statement.ts";
+import { announcedKey, keysOfMaster } from "#lib/minion/agent/master_trust.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { applicant, MasterKeys, type SignInOverrides, TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
@@ -31,6 +33,8 @@ interface Given {
 
 interface Done {
   readonly reply: SignInReply;
+  /** The content of `minion_master_next.pub` afterwards. */
+  readonly announced: string | undefined;
   readonly request: ValueMap;
   /** The content of `minion_master.pub` afterwards. */
   readonly kept: string | undefined;
@@ -51,7 +55,7 @@ function signIn(given: Given): Done {
     } catch {
       kept = undefined;
     }
-    return { reply, request: sent.load, kept };
+    return { reply, request: sent.load, kept, announced: announcedKey(masterKeyPath(pkiDir)) };
   } catch (error) {
     // A refused master changes nothing: the known master's key is kept.
     const stays = given.known === undefined ? [] : ["minion_master.pub"];
@@ -76,14 +80,14 @@ const clear = (load: unknown) => () => encode(map({ enc: "clear", load }), "wire
 const VERIFY: Partial<Applicant> = { verifyMasterPubkeySign: true };
 
 Deno.test("a sign-in request has Salt's fields in Salt's order; only a known master gets a token", () => {
-  const fields = ["cmd", "id", "nonce", "enc_algo", "sig_algo", "pub"];
+  const fields = ["cmd", "id", "nonce", "enc_algo", "sig_algo", "pub", "next_master"];
   const first = signIn({}).request;
   assertEquals([...first.keys()], fields);
   assertEquals([first.get("cmd"), first.get("id"), first.get("pub")], ["_auth", "web1", minion.publicKey.pem]);
   assert(/^[0-9a-f]{32}$/.test(String(first.get("nonce"))));
   const grains = map({ datacenter: "north" });
   const later = signIn({ known: OURS, settings: { autosignGrains: grains } }).request;
-  assertEquals([...later.keys()], [...fields.slice(0, 5), "autosign_grains", "token", "pub"]);
+  assertEquals([...later.keys()], [...fields.slice(0, 5), "autosign_grains", "token", "pub", "next_master"]);
   assertEquals(master.key.decrypt("OAEP-SHA1", asBytes(later.get("token")) ?? new Uint8Array()).length, 76);
 });
 
@@ -362,4 +366,67 @@ Deno.test("the error for a changed key has both fingerprints, the file to remove
   for (const words of [FINGER, fingerprint(OTHER, "sha256"), "minion_master.pub", "another host"]) {
     assertStringIncludes(message, words);
   }
+});
+
+const [second, third] = await Promise.all([MasterKeys.make(), MasterKeys.make()]);
+const pems = [master, second, third].map(({ key }) => key.publicKey.pem);
+const says = (old: PrivateKey, next: string, notAfterMs = 4e12): KeyStatement =>
+  stateNextKey("master", old, { next, notBeforeMs: 0, notAfterMs });
+const CHAIN = [says(master.key, pems[1]), says(second.key, pems[2])];
+const withChain = (chain: readonly KeyStatement[]) => set("next_master", packStatements(chain));
+
+Deno.test("the key that follows is announced by the known one, and kept; both sign from then on", () => {
+  const { reply, kept, announced } = signIn({ known: OURS, overrides: withChain([CHAIN[0]]) });
+  assertEquals([kept, announced], [OURS, pems[1]]);
+  if (reply.kind !== "accepted") throw new Error(reply.kind);
+  assertEquals(keysOfMaster(reply.credentials, Date.now()).map(({ pem }) => pem), [OURS, pems[1]]);
+});
+
+Deno.test("a minion that was away for several rotations follows the statements to the present key", () => {
+  const present = (request: ValueMap) => third.signIn(request, withChain(CHAIN));
+  for (const settings of [{}, { masterFinger: FINGER }]) {
+    const { reply, kept, announced } = signIn({ known: OURS, settings, reply: present });
+    assertEquals([reply.kind, kept, announced], ["accepted", pems[2], undefined]);
+    if (reply.kind !== "accepted") continue;
+    assertEquals(keysOfMaster(reply.credentials, Date.now()).map(({ pem }) => pem), [pems[2], pems[1]]);
+    assertEquals(keysOfMaster(reply.credentials, 5e12).map(({ pem }) => pem), [pems[2]], "after the overlap");
+  }
+});
+
+Deno.test("at the first contact master_finger must name the key itself, not one before it", () => {
+  const present = (request: ValueMap) => third.signIn(request, withChain(CHAIN));
+  const error = assertThrows(() => signIn({ settings: { masterFinger: FINGER }, reply: present }), SignInError);
+  assertStringIncludes(String(error), "master_finger is");
+});
+
+Deno.test("no forged announcement brings a minion to another key", () => {
+  const attacker = new MasterKeys(stranger);
+  const offer = (chain: readonly KeyStatement[], by = attacker) => () =>
+    signIn({ known: OURS, reply: (request) => by.signIn(request, withChain(chain)) });
+  const forged = says(stranger, OTHER);
+  const cases: Readonly<Record<string, readonly KeyStatement[]>> = {
+    "no statement": [],
+    "a stranger's": [forged],
+    "a stranger's with our key as the old one": [{ ...forged, old: OURS }],
+    "one with a wrong old key": [says(second.key, OTHER)],
+    "ours about another key": [CHAIN[0]],
+    "ours, and then a stranger's": [CHAIN[0], says(stranger, OTHER)],
+    "one of a minion, that the known key has signed": [
+      stateNextKey({ minion: "web1" }, master.key, { next: OTHER, notBeforeMs: 0, notAfterMs: 4e12 }),
+    ],
+  };
+  for (const [what, chain] of Object.entries(cases)) {
+    assertStringIncludes(String(assertThrows(offer(chain), SignInError)), "The master's key has changed", what);
+  }
+  assertThrows(offer([CHAIN[1], CHAIN[0]], third), SignInError, "The master's key has changed");
+  // Our statements, and an answer that our next key has not signed.
+  const { request } = signIn({ known: OURS });
+  assertThrows(
+    () => signIn({ known: OURS, reply: () => third.signIn(request, withChain(CHAIN)) }),
+    AuthenticationError,
+    "nonce",
+  );
+  // A false announcement in an answer of the known master is no announcement.
+  const { announced } = signIn({ known: OURS, overrides: withChain([{ ...forged, old: OURS }]) });
+  assertEquals(announced, undefined);
 });

@@ -19,6 +19,7 @@ import { fileKeyBank } from "#lib/keys/key_bank.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { createLogger, levelName, type Logger } from "#lib/runtime/log.ts";
 import type { FunctionJob } from "#lib/master/functions/messages.ts";
+import { fingerprint } from "#lib/crypto/pem.ts";
 import type { MasterServices } from "#lib/master/requests/services.ts";
 import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -54,6 +55,12 @@ export interface TestServices extends MasterServices, Disposable {
 
 let masterKey: Promise<PrivateKey> | undefined;
 
+/** A master's key pair that no other follows. */
+function lonePair(pair: PrivateKey): MasterServices["auth"]["masterKeys"] {
+  const withFingerprint = (text: string) => fingerprint(pair.publicKey.pem, "sha256") === text ? pair : undefined;
+  return { current: pair, newest: pair, statements: [], announced: undefined, withFingerprint };
+}
+
 /** Services of a master with these options. The shared key and the master's key are made once in each test file. */
 export async function testServices(overrides: Readonly<Record<string, Value>> = {}): Promise<TestServices> {
   masterKey ??= PrivateKey.generate(2048);
@@ -85,7 +92,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     logged,
     accessKeys,
     auth: {
-      masterKey: await masterKey,
+      masterKeys: lonePair(await masterKey),
       sharedKey: new SharedKey(),
       sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000),
       keys: new KeyStore(opts.pki_dir),

@@ -1,0 +1,105 @@
+/**
+ * The master's key pair as a thread of the master uses it, also while the next pair replaces it: who knows nothing of
+ * statements gets the old key until the overlap ends, who follows them the new one from its beginning. The files are
+ * master_rotation.ts's; a thread looks at them again when the file of statements is another one.
+ * Source: docs/cluster.md "The next key pair of the masters".
+ * @module
+ */
+
+import { fingerprint, samePem } from "#lib/crypto/pem.ts";
+import { opensslOperations } from "#lib/crypto/openssl_rsa.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { statIfExists } from "#lib/os/atomic_file.ts";
+import type { KeyStatement } from "./key_statement.ts";
+import { readMasterFiles, statementsPath } from "./master_rotation.ts";
+
+/** What the files say. */
+interface Loaded {
+  /** Identifies the file of statements. */
+  readonly version: string | undefined;
+  /** The key pair; before the end of an overlap the old one. */
+  readonly own: PrivateKey;
+  /** The next one, while there is one. */
+  readonly next: PrivateKey | undefined;
+  readonly statements: readonly KeyStatement[];
+}
+
+/** The options that say where the files are. */
+interface MasterPairsOpts {
+  readonly pki_dir: string;
+  readonly id: string;
+}
+
+/** The keys, as one thread sees them. */
+export class MasterPairs {
+  readonly #opts: MasterPairsOpts;
+  readonly #startPem: string;
+  readonly #now: () => number;
+  #loaded: Loaded | undefined;
+
+  /** @param startPem The private key with which the master was started: it is read when there are no statements. */
+  constructor(opts: MasterPairsOpts, startPem: string, now: () => number = Date.now) {
+    this.#opts = opts;
+    this.#startPem = startPem;
+    this.#now = now;
+  }
+
+  /** The key that everybody knows: it signs publishes and pillar. */
+  get current(): PrivateKey {
+    const { own, next, statements } = this.#load();
+    return next !== undefined && this.#now() >= lastOf(statements).notAfterMs ? next : own;
+  }
+
+  /** The key for minions that follow statements. */
+  get newest(): PrivateKey {
+    const { own, next, statements } = this.#load();
+    return next !== undefined && this.#now() >= lastOf(statements).notBeforeMs ? next : own;
+  }
+
+  /** What leads to the present key, and to the next one. */
+  get statements(): readonly KeyStatement[] {
+    return this.#load().statements;
+  }
+
+  /** The public key of the next pair, from its announcement to the end of the overlap. */
+  get announced(): string | undefined {
+    const { next, statements } = this.#load();
+    return next !== undefined && this.#now() < lastOf(statements).notAfterMs ? next.publicKey.pem : undefined;
+  }
+
+  /** The key with this SHA-256 fingerprint, if it is still used. */
+  withFingerprint(text: string): PrivateKey | undefined {
+    return [this.current, this.newest].find(({ publicKey }) => fingerprint(publicKey.pem, "sha256") === text);
+  }
+
+  #load(): Loaded {
+    const file = statIfExists(statementsPath(this.#opts.pki_dir));
+    const version = file && `${file.ino}:${file.mtime?.getTime()}:${file.size}`;
+    if (this.#loaded === undefined || this.#loaded.version !== version) this.#loaded = this.#read(version);
+    return this.#loaded;
+  }
+
+  #read(version: string | undefined): Loaded {
+    if (version === undefined) return { version, own: opened(this.#startPem), next: undefined, statements: [] };
+    const { own, next, statements } = readMasterFiles(this.#opts);
+    return {
+      version,
+      own: opened(own?.pem ?? this.#startPem),
+      next: next && opened(next.pem),
+      statements: next === undefined && own !== undefined ? upTo(statements, own.publicKey.pem) : statements,
+    };
+  }
+}
+
+/** The statements up to the one that leads to `pem`: one whose key pair is missing says nothing true. */
+function upTo(statements: readonly KeyStatement[], pem: string): readonly KeyStatement[] {
+  return statements.slice(0, statements.findLastIndex(({ next }) => samePem(next, pem)) + 1);
+}
+
+function lastOf(statements: readonly KeyStatement[]): Pick<KeyStatement, "notBeforeMs" | "notAfterMs"> {
+  return statements.at(-1) ?? { notBeforeMs: Infinity, notAfterMs: Infinity };
+}
+
+function opened(pem: string): PrivateKey {
+  return PrivateKey.fromPem(pem, opensslOperations(pem));
+}

@@ -1,0 +1,77 @@
+/** @module */
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { samePem } from "#lib/crypto/pem.ts";
+import { MasterPairs } from "#lib/keys/master_pairs.ts";
+import { readMasterFiles, rotateMasterPair, settleMasterPair, undeliveredSecret } from "#lib/keys/master_rotation.ts";
+import { loadOrCreateMasterKey } from "#lib/keys/pair.ts";
+import { undeliveredKey } from "#lib/keys/undelivered_key.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+const BITS = 1024, ID = "m1_master";
+const TIMES = { keysize: BITS, nowMs: 10_000, notBeforeMs: 20_000, notAfterMs: 30_000 };
+
+interface Site {
+  readonly place: { readonly pki_dir: string; readonly id: string };
+  readonly own: PrivateKey;
+}
+
+function site(run: (site: Site) => Promise<void>): Promise<void> {
+  return withTemporaryDirectory(async (pki_dir) => {
+    await run({ place: { pki_dir, id: ID }, own: await loadOrCreateMasterKey(pki_dir, BITS, { id: ID }) });
+  });
+}
+
+Deno.test("the next pair is announced, used beside the old one, and then alone", () =>
+  site(async ({ place, own }) => {
+    let nowMs = 10_000;
+    const pairs = new MasterPairs(place, own.pem, () => nowMs);
+    const seen = () => [pairs.current, pairs.newest].map(({ publicKey }) => samePem(publicKey.pem, own.publicKey.pem));
+    assertEquals([...seen(), pairs.statements.length, pairs.announced], [true, true, 0, undefined]);
+    const { statement, isNew } = await rotateMasterPair(place, TIMES);
+    assertEquals([isNew, pairs.statements.length, pairs.announced], [true, 1, statement.next]);
+    assertEquals(seen(), [true, true]);
+    nowMs = 20_000;
+    assertEquals(seen(), [true, false]);
+    nowMs = 30_000;
+    assertEquals([...seen(), pairs.announced], [false, false, undefined]);
+    settleMasterPair(place, nowMs);
+    const after = new MasterPairs(place, own.pem, () => nowMs);
+    for (const each of [pairs, after]) {
+      assertEquals([each.current, each.newest].map(({ publicKey }) => publicKey.pem), [statement.next, statement.next]);
+    }
+    assertEquals(Deno.readTextFileSync(`${place.pki_dir}/master.pub`).trim(), statement.next);
+    assertEquals((await loadOrCreateMasterKey(place.pki_dir, BITS, { id: ID })).publicKey.pem, statement.next);
+    assertEquals(undeliveredKey(undeliveredSecret(place.pki_dir, "another")), undeliveredKey(own.pem));
+  }));
+
+Deno.test("a second rotation waits for the end of the first", () =>
+  site(async ({ place }) => {
+    const first = await rotateMasterPair(place, TIMES);
+    const second = await rotateMasterPair(place, { ...TIMES, nowMs: 25_000 });
+    assertEquals([second.isNew, second.statement.next], [false, first.statement.next]);
+    const third = await rotateMasterPair(place, { ...TIMES, nowMs: 30_000, notBeforeMs: 40_000, notAfterMs: 50_000 });
+    assertEquals([third.isNew, third.statement.old], [true, first.statement.next]);
+    assertEquals(readMasterFiles(place).statements.length, 2);
+  }));
+
+Deno.test("a crash between any two steps leaves a pair that minions trust, and the next start does the rest", () =>
+  site(async ({ place, own }) => {
+    const { pki_dir } = place;
+    // Killed before the statement was written: the pair is nobody's.
+    Deno.writeTextFileSync(`${pki_dir}/master_next.pem`, (await PrivateKey.generate(BITS)).pem, { mode: 0o400 });
+    assertEquals(readMasterFiles(place).next, undefined);
+    const { statement } = await rotateMasterPair(place, TIMES);
+    // Killed between the rename and the public key.
+    Deno.renameSync(`${pki_dir}/master_next.pem`, `${pki_dir}/master.pem`);
+    assertEquals(Deno.readTextFileSync(`${pki_dir}/master.pub`).trim(), own.publicKey.pem);
+    settleMasterPair(place, 31_000);
+    assertEquals((await loadOrCreateMasterKey(pki_dir, BITS, { id: ID })).publicKey.pem, statement.next);
+    // The next pair alone is lost: the own one goes on, and no statement speaks of the lost one.
+    const later = await rotateMasterPair(place, { ...TIMES, nowMs: 31_000, notBeforeMs: 40_000, notAfterMs: 50_000 });
+    Deno.removeSync(`${pki_dir}/master_next.pem`);
+    const pairs = new MasterPairs(place, own.pem, () => 60_000);
+    assertEquals([pairs.current.publicKey.pem, pairs.newest.publicKey.pem], [statement.next, statement.next]);
+    assertEquals(pairs.statements.map(({ next }) => next), [statement.next]);
+    assert(later.isNew);
+  }));
