@@ -92,12 +92,17 @@ const REFRESH_DOC = `
 refresh
     Whether what changed is loaded.`;
 
-/** The environments of a call. */
+/**
+ * The environments of a call.
+ * @throws {CommandError} If the top file, which names them, cannot be read.
+ */
 async function environments(saltenv: Value | undefined, context: JobContext): Promise<string[]> {
   if (Array.isArray(saltenv)) return saltenv.map(str);
   if (truthy(saltenv)) return str(saltenv ?? "").split(",");
   if (await context.catalogue.get("state.show_top") === undefined) return ["base"];
-  const top = await context.call("state.show_top");
+  // States that run meanwhile are no reason to wait: nothing is changed.
+  const top = await context.call("state.show_top", [], new Map([["concurrent", true]]));
+  if (Array.isArray(top)) throw new CommandError(`Unable to render top file(s): ${top.map(str).join("\n")}`);
   const envs = isMap(top) ? [...top.keys()].map(str) : [];
   return envs.length > 0 ? envs : ["base"];
 }

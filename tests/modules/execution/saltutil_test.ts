@@ -173,6 +173,21 @@ Deno.test("sync_modules copies new and changed files, removes deleted ones and k
   });
 });
 
+Deno.test("functions that sync say why the top file, which names their environments, cannot be read", async () => {
+  await withTemporaryDirectory(async (dir) => {
+    const { context } = served(dir, { base: { "_modules/b.ts": "1" } });
+    const broken = { ...context, call: () => Promise.resolve(["Rendering SLS 'top' failed: no colon", "in line 2"]) };
+    for (const name of ["sync_modules", "sync_all"]) {
+      await assertRejects(
+        () => call(name, broken),
+        CommandError,
+        "Unable to render top file(s): Rendering SLS 'top' failed: no colon\nin line 2",
+      );
+    }
+    assertEquals(await call("sync_modules", broken, [], { saltenv: "base" }), ["modules.b"]);
+  });
+});
+
 Deno.test("a file in Python of a family that is not loaded is copied and named", async () => {
   await withTemporaryDirectory(async (dir) => {
     const { context } = served(dir, { base: { "_thorium/r.py": "1" } });
