@@ -269,12 +269,12 @@ class Run {
     const places: number[] = [start.place];
     const groups: (readonly number[])[] = [start.saved];
     while (steps.length > 0) {
-      countStep();
       let at = steps.pop() ?? 0;
       let place = places.pop() ?? 0;
       let saved = this.#keepsGroups ? groups.pop() ?? NOTHING : NOTHING;
       // Continues while there is only one next step.
       while (true) {
+        countStep();
         if (++this.count > this.#maxSteps) throw new RangeError(`it takes more than ${this.#maxSteps} steps`);
         const step: Step = this.#steps[at];
         if (step.op === "accept") {
@@ -323,6 +323,7 @@ class Run {
     if (place + length > this.#codes.length) return undefined;
     this.count += length;
     for (let i = 0; i < length; i++) {
+      countStep();
       const a = this.#codes[start + i], b = this.#codes[place + i];
       if (a !== b && !(step.ignoreCase && lower(a) === lower(b))) return undefined;
     }
