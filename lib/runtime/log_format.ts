@@ -1,7 +1,7 @@
 /**
- * Formats a record as a log line, with Python's `%(name)s` formats and strftime as in Salt's options. In a file a
- * message is always one line: newlines and control characters are made visible, so that untrusted text cannot forge a
- * log line. On a terminal its further lines are indented instead. Source: docs.python.org, "logging" (LogRecord
+ * Formats a record for a log, with Python's `%(name)s` formats and strftime as in Salt's options. The first line of a
+ * message is a line of the log; its further lines are indented, and control characters are made visible, so that
+ * untrusted text cannot forge a line. Source: docs.python.org, "logging" (LogRecord
  * attributes) and "time.strftime"; Salt's colours of levels.
  * @module
  */
@@ -18,8 +18,6 @@ export interface LineFormat {
   readonly datefmt: string;
   /** Whether `%(colorlevel)s` and similar fields are coloured. */
   readonly colours: boolean;
-  /** Whether the lines of a message stay lines, each indented but the first. Default: they are one line. */
-  readonly multiline?: boolean;
 }
 
 const RESET = "\x1b[0;0m";
@@ -40,7 +38,7 @@ const PROCESS_COLOUR = "\x1b[0;1;34m";
 
 const FIELD = /%(?:%|\((\w+)\)([-+ 0#]*)(\d*)(?:\.\d+)?[a-zA-Z])/g;
 
-/** Formats `record`, without a newline. Fields that do not exist here (`lineno`, `pathname`, …) are empty. */
+/** Formats `record`, without a newline at its end. Fields that do not exist here (`lineno`, …) are empty. */
 export function formatRecord(record: LogRecord, how: LineFormat): string {
   return how.format.replace(FIELD, (whole, field: string | undefined, flags: string, width: string) => {
     if (field === undefined) return "%";
@@ -61,7 +59,7 @@ function sanitizeLines(message: string): string {
 
 function fieldText(field: string, record: LogRecord, how: LineFormat): string | undefined {
   const name = sanitizeLine(record.name), level = levelName(record.level);
-  const message = how.multiline ? sanitizeLines(record.message) : sanitizeLine(record.message);
+  const message = sanitizeLines(record.message);
   const [levelColour, messageColour] = LEVEL_COLOURS[level] ?? [RESET, RESET];
   const colour = (code: string, text: string) => how.colours ? `${code}${text}${RESET}` : text;
   switch (field) {

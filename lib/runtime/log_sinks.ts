@@ -39,7 +39,7 @@ export function consoleSink(options: ConsoleOptions): LogSink {
   const format = options.colours && options.format === PLAIN_FORMAT ? COLOURED_FORMAT : options.format;
   return {
     level: LEVEL_NUMBERS[options.level],
-    write: (record) => options.write(`${formatRecord(record, { ...options, format, multiline: true })}\n`),
+    write: (record) => options.write(`${formatRecord(record, { ...options, format })}\n`),
     close: () => {},
   };
 }

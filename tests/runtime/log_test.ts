@@ -134,8 +134,18 @@ for (const [format, line] of FORMATS) {
 Deno.test("logged text cannot forge a line or control the terminal", () => {
   const evil = "minion\n[ERROR   ] forged\r\x1b[2J\x9b31m\u2028\u202e";
   const line = formatRecord({ ...record(evil), name: "salt\nx" }, { ...PLAIN, format: "%(name)s %(message)s" });
-  for (const char of ["\n", "\r", "\x1b", "\x9b", "\u202e"]) assert(!line.includes(char), line);
-  assertEquals(line.startsWith("salt\\x0ax minion\\x0a[ERROR   ] forged\\x0d\\x1b[2J"), true);
+  for (const char of ["\r", "\x1b", "\x9b", "\u202e"]) assert(!line.includes(char), line);
+  assertEquals(line.startsWith("salt\\x0ax minion\n    [ERROR   ] forged\\x0d\\x1b[2J"), true);
+});
+
+Deno.test("in a file the lines of a message are indented, so that none can be forged", async () => {
+  await withTemporaryDirectory((directory) => {
+    const path = `${directory}/log`;
+    const sink = fileSink(path, { level: "all", format: PLAIN.format, datefmt: PLAIN.datefmt });
+    sink.write(record("Rendering failed:\n[ERROR   ] forged\n"));
+    sink.close();
+    assertEquals(Deno.readTextFileSync(path), "[WARNING ] Rendering failed:\n    [ERROR   ] forged\n");
+  });
 });
 
 Deno.test("on a terminal the lines of a message stay lines, which are indented, so that none can be forged", () => {
