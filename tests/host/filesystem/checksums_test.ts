@@ -24,6 +24,17 @@ Deno.test("a line that begins with the name has the file's hash, and one that is
     assertEquals(digestOf(`${FIRST} /etc/g\n${SECOND} /srv/xf\n`), FIRST);
   }));
 
+Deno.test("each digest is known by its name and its length, and by its length alone", async () => {
+  const lengths = { sha512: 128, sha384: 96, sha256: 64, sha224: 56, sha1: 40, md5: 32 };
+  const read = (hash: string) => readSourceHash(hash, {}, () => Promise.reject(new Error("nothing is fetched")));
+  for (const [type, length] of Object.entries(lengths)) {
+    const digest = "ab".repeat(length / 2);
+    assertEquals(await read(`${type}=${digest}`), { hash_type: type, hsum: digest });
+    assertEquals(await read(digest), { hash_type: type, hsum: digest });
+    await assertRejects(() => read(`${type}=${digest}a`), CommandError, "format is invalid");
+  }
+});
+
 Deno.test("a source_hash that is none is refused with the reason", async () => {
   const md5 = "ab".repeat(16);
   const read = (hash: string | null) => readSourceHash(hash, {}, () => Promise.reject(new Error("nothing is fetched")));
