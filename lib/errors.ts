@@ -249,14 +249,16 @@ export class UnavailableError extends Error {
    * @param why.meant The function that was probably meant.
    * @param why.state The state function that was probably meant.
    * @param why.planned Whether Salt has the function, and this program does not yet.
+   * @param why.instead The module whose functions do the work of that one.
    * @param why.refusal Why its module does not serve this host; empty: it gives no reason.
    */
   constructor(
     readonly fun: string,
-    { nearest, state, planned, refusal }: {
+    { nearest, state, planned, instead, refusal }: {
       readonly nearest?: string;
       readonly state?: string;
       readonly planned?: boolean;
+      readonly instead?: string;
       readonly refusal?: string;
     } = {},
   ) {
@@ -265,7 +267,9 @@ export class UnavailableError extends Error {
       : nearest === undefined
       ? ""
       : ` Did you mean ${nearest}?`;
-    const missing = planned
+    const missing = planned && instead !== undefined
+      ? `'${fun}' is not available: it is a function of Salt that is not built. The module ${instead} does this work.`
+      : planned
       ? `'${fun}' is not available: it is a function of Salt that is not built yet.`
       : `'${fun}' is not available.${hint}`;
     super(

@@ -50,13 +50,15 @@ export async function explainUnavailable(
   const docs = planned || /\../.test(name) ? new Map<Value, Value>() : collectDocs(all, [`${name}*`]);
   const module = moduleOfFunction(name);
   const [problem, refusal] = [family.problems().get(module), family.refusals().get(module)];
-  const describe = (why: { nearest?: string; state?: string; planned?: boolean; refusal?: string }): Unavailable => ({
+  const describe = (
+    why: { nearest?: string; state?: string; planned?: boolean; instead?: string; refusal?: string },
+  ): Unavailable => ({
     error: new UnavailableError(name, why),
     docs,
     problem,
   });
   if (docs.size > 0 || problem !== undefined || refusal !== undefined) return describe({ refusal });
-  if (planned) return describe({ planned: true });
+  if (planned) return describe({ planned: true, instead: INSTEAD[module] });
   const names = all.map((one) => one.name);
   const nearest = nearestName(name, names);
   const states = await family.states?.all() ?? [];
@@ -68,6 +70,9 @@ export async function explainUnavailable(
   const isNear = nearest !== undefined && editDistance(name, nearest) <= 2;
   return describe({ nearest: (isNear ? undefined : beginningWith(name, names)) ?? nearest });
 }
+
+/** Modules of Salt that are not built, with those that do their work. */
+const INSTEAD: Readonly<Record<string, string | undefined>> = { tls: "x509" };
 
 /** The functions whose names begin with `name`, which has a dot: `pkg.install, pkg.install_all`. */
 function beginningWith(name: string, names: readonly string[]): string | undefined {

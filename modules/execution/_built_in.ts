@@ -20,6 +20,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   bridge: () => import("./bridge.ts"),
   cmd: () => import("#modules/execution/cmd/mod.ts"),
   chain: () => import("./chain.ts"),
+  chroot: () => import("./chroot.ts"),
   config: () => import("./config.ts"),
   cp: () => import("#modules/execution/cp/mod.ts"),
   cron: () => import("./cron.ts"),

@@ -31,6 +31,7 @@ export const RUNNERS: ModuleTable = {
   network: () => import("./network.ts"),
   overview: () => import("./overview.ts"),
   pillar: () => import("./pillar.ts"),
+  pki: () => import("./pki.ts"),
   queue: () => import("./queue.ts"),
   reactor: () => import("./reactor.ts"),
   returners: () => import("./returners.ts"),

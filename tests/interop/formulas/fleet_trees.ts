@@ -158,7 +158,7 @@ class OurCompiler implements AsyncDisposable {
 
   static async open(options: Readonly<Record<string, unknown>>, cache: string, more: ValueMap) {
     const overrides = Object.fromEntries(
-      map({ ...options, root_dir: cache, cachedir: "/cache", extension_modules: `${cache}/ext` }),
+      map({ ...options, root_dir: cache, cachedir: `${cache}/cache`, extension_modules: `${cache}/ext` }),
     );
     const { opts } = loadMinionConfig({ configDir: `${cache}/etc/salt`, overrides });
     const grains = await loadGrains(opts, { core: await loadCoreGrains(), warn: () => {} });
