@@ -1,5 +1,7 @@
 /** @module */
 import { apiSettings } from "#lib/api/endpoints/api_settings.ts";
+import { oidcSettings } from "#lib/auth/oidc_settings.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { loadYamlMapping } from "#lib/yaml/load.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
@@ -20,6 +22,17 @@ Deno.test("the configuration of docs/api.md can be served", () => {
   const block = /```yaml\n([^]*?)```/.exec(PAGE)?.[1] ?? "";
   const { settings, warnings } = apiSettings(loadYamlMapping(block, "api.conf").value.get("rest_cherrypy") ?? null);
   assertEquals([settings.port, settings.host, warnings], [8000, "127.0.0.1", []]);
+});
+
+Deno.test("the provider of docs/api.md is one", () => {
+  const block = [...PAGE.matchAll(/```yaml\n([^]*?)```/g)].map(([, text]) => text).find((text) =>
+    text.includes("^issuer")
+  );
+  const { value } = loadYamlMapping(block ?? "", "oidc.conf");
+  assertEquals(
+    oidcSettings({ external_auth: mapOrEmpty(value.get("external_auth")) })?.userClaim,
+    "preferred_username",
+  );
 });
 
 const master = apiMasterOptions(directory, { alice: ["test.*", "@runner", "@wheel"] });

@@ -129,6 +129,10 @@ function mayNot({ name, groups }: OidcUser, { parts, request }: Asked): string |
   if (!mayComeFrom(name, request.client.address, parts.settings)) {
     return `${name} may not log in from ${request.client.address}`;
   }
+  // Jobs and events are their user's own by the name: these are of users on the master's host.
+  if (name === "root" || name === parts.opts.user || name.startsWith("sudo_")) {
+    return `${name} is a user of the master's host`;
+  }
   const rules = authList(mapOrEmpty(parts.opts.external_auth.get(OIDC)), name, groups);
   return rules.length > 0 ? undefined : `no rule of external_auth gives ${name} anything to do`;
 }

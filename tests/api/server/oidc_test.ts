@@ -7,7 +7,7 @@ import { BareBrowser, OidcServer } from "#tests/support/servers/oidc_server.ts";
 import { sendRaw } from "#tests/support/raw_http.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 
-const GROUPS = { alice: ["admins", "staff"], bob: ["staff"], eve: [] };
+const GROUPS = { alice: ["admins", "staff"], bob: ["staff"], eve: [], root: ["admins"], sudo_alice: ["admins"] };
 const RULES = { "admins%": ["test.*", "@runner"], bob: ["test.ping"] };
 
 /** A fleet, its API, and the provider of its users. */
@@ -100,6 +100,12 @@ Deno.test("a user without rules, without the right address or by password does n
     const { status, text } = await refused(name);
     assertEquals(status, 401, text);
     assertMatch(text, /the claim preferred_username is no name of a user/);
+  }
+  // The jobs of users on the master's host are not those of whoever chooses their name.
+  for (const name of ["root", "sudo_alice"]) {
+    const { status, text } = await refused(name);
+    assertEquals(status, 403, text);
+    assertMatch(text, new RegExp(`${name} is a user of the master`));
   }
   const { status } = await desk.site.post("/login", { username: "alice", password: "any", eauth: "oidc" });
   assertEquals(status, 401);
