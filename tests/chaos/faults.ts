@@ -3,6 +3,7 @@
  * @module
  */
 
+import { apiFlood } from "#tests/chaos/faults/api_flood.ts";
 import { lossyLink, slowLink } from "#tests/chaos/faults/bad_link.ts";
 import { cacheRemoved } from "#tests/chaos/faults/cache_removed.ts";
 import { clock } from "#tests/chaos/faults/clock.ts";
@@ -43,5 +44,6 @@ export const FAULTS: readonly Fault[] = [
   power,
   oldJobs,
   stuckSubscriber,
+  apiFlood,
   soak,
 ];

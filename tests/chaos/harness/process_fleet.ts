@@ -232,8 +232,8 @@ export class ProcessFleet implements AsyncDisposable {
     return [...program(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`];
   }
 
-  /** The command line of one of the operator's commands. */
-  saltWords(name: "salt" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
+  /** The command line of one of the operator's commands, or of the API. */
+  saltWords(name: "salt" | "salt-api" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
     return [...this.#places.master, ...program(name), "-c", this.configDir, ...args];
   }
 
