@@ -277,6 +277,10 @@ function makeMinionOptions() {
       "Whether the minion keeps a copy of each return; saltutil.clear_job_cache removes old ones.",
     ),
     pub_ret: boolOption(true, "Whether the minion returns results to its master."),
+    python_requirements: boolOption(
+      false,
+      "Whether the libraries of `salt://_requirements.txt` are installed for plugins in Python, when modules are synced. Not in Salt.",
+    ),
     disable_modules: strsOption([], "Execution modules that are not loaded."),
     whitelist_modules: strsOption([], "If set, the only execution modules that are loaded."),
     disable_states: strsOption([], "State modules that are not loaded."),

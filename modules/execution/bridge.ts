@@ -24,12 +24,14 @@ export const check: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "paths",
   async run(_bound, context, { args }) {
-    const { extension_modules, module_dirs, cachedir, python } = context.opts;
+    const { extension_modules, module_dirs, cachedir, python, python_requirements } = context.opts;
     const given = args.map(str);
     const relative = given.find((path) => !path.startsWith("/"));
     if (relative !== undefined) throw new CommandError(`${relative} is no absolute path`);
     const paths = given.length > 0 ? given : [extension_modules, ...module_dirs].filter(isDirectory);
-    const { result, works } = checkResult(await checkPlugins(paths, { cachedir, python, signal: context.signal }));
+    const { result, works } = checkResult(
+      await checkPlugins(paths, { cachedir, python, python_requirements, signal: context.signal }),
+    );
     if (!works) context.setRetcode(1);
     return result;
   },

@@ -7,7 +7,7 @@ import { CommandError } from "#lib/errors.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { writeHelper } from "./helper_files.ts";
-import { pythonProgram } from "./python_program.ts";
+import { pluginPython, type PythonChoice } from "./requirements.ts";
 
 /** What was found in one file. */
 export interface CheckedPlugin {
@@ -19,9 +19,7 @@ export interface CheckedPlugin {
 }
 
 /** The options that say how. */
-export interface CheckOptions {
-  readonly cachedir: string;
-  readonly python: string | null;
+export interface CheckOptions extends PythonChoice {
   readonly signal: AbortSignal;
 }
 
@@ -31,7 +29,7 @@ export interface CheckOptions {
  * @throws {CommandError} If there is no Python, or it fails.
  */
 export async function checkPlugins(paths: readonly string[], options: CheckOptions): Promise<CheckedPlugin[]> {
-  const program = pythonProgram(options.python);
+  const program = pluginPython(options);
   const helper = await writeHelper(options.cachedir);
   const { success, stdout, stderr } = await new Deno.Command(program, {
     args: ["-E", "-s", "-X", "utf8", `${helper}/checker.py`, ...paths],

@@ -9,7 +9,7 @@ import { CommandError, messageOf } from "#lib/errors.ts";
 import { buildEnvironment } from "#lib/programs/command_environment.ts";
 import { lstatIfExists } from "#lib/os/atomic_file.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
-import { pythonProgram } from "./python_program.ts";
+import { pluginPython, type PythonChoice } from "./requirements.ts";
 import { writeHelper } from "./helper_files.ts";
 
 /** Maximum time to start, in milliseconds. */
@@ -20,11 +20,8 @@ const MAX_PROCESSES = 1_000;
 const MAX_LINE = 4_000;
 
 /** The options of the daemon that it needs. */
-export interface ZygoteOptions {
-  readonly cachedir: string;
+export interface ZygoteOptions extends PythonChoice {
   readonly sock_dir: string;
-  /** The Python to use; `null`: `python3` in PATH. */
-  readonly python: string | null;
   /** Maximum memory of a job, in bytes. */
   readonly custom_module_memory: number;
   /** Maximum number of processes of a job. Default: {@linkcode MAX_PROCESSES}. */
@@ -33,6 +30,8 @@ export interface ZygoteOptions {
 
 interface Running {
   readonly child: Deno.ChildProcess;
+  /** The Python that it is. */
+  readonly program: string;
   readonly path: string;
   /** Resolves when it listens. */
   readonly ready: Promise<void>;
@@ -43,6 +42,8 @@ export class PythonZygote {
   readonly #options: ZygoteOptions;
   readonly #printed: (line: string) => void;
   #running: Promise<Running> | undefined;
+  /** Processes of the Python before, whose jobs have not ended. */
+  readonly #former = new Set<Running>();
   #closed = false;
 
   /** @param printed Called with each line that a plugin prints; for a job that hides nothing. */
@@ -59,9 +60,10 @@ export class PythonZygote {
     if (this.#closed) throw new CommandError("this daemon ends");
     const running = this.#running ??= this.#start();
     try {
-      const { path, ready } = await running;
-      await ready;
-      if (lstatIfExists(path) !== undefined) return path;
+      const current = await running;
+      await current.ready;
+      if (current.program !== pluginPython(this.#options)) this.#former.add(current);
+      else if (lstatIfExists(current.path) !== undefined) return current.path;
     } catch (error) {
       if (this.#running === running) this.#running = undefined;
       throw error;
@@ -72,8 +74,8 @@ export class PythonZygote {
   }
 
   async #start(): Promise<Running> {
-    const { cachedir, sock_dir, python, custom_module_memory, processes = MAX_PROCESSES } = this.#options;
-    const program = pythonProgram(python);
+    const { cachedir, sock_dir, custom_module_memory, processes = MAX_PROCESSES } = this.#options;
+    const program = pluginPython(this.#options);
     const directory = await writeHelper(cachedir);
     // `salt-call` may be the first program here.
     Deno.mkdirSync(sock_dir, { recursive: true, mode: 0o755 });
@@ -92,8 +94,10 @@ export class PythonZygote {
       stderr: "piped",
     }).spawn();
     child.unref();
-    const running: Running = { child, path, ready: this.#serve(child, program) };
-    void child.status.then(() => this.#running = undefined);
+    const running: Running = { child, program, path, ready: this.#serve(child, program) };
+    void child.status.then(() => {
+      if (!this.#former.delete(running)) this.#running = undefined;
+    });
     return running;
   }
 
@@ -125,16 +129,21 @@ export class PythonZygote {
   async close(): Promise<void> {
     this.#closed = true;
     const running = await this.#running?.catch(() => undefined);
-    if (running === undefined) return;
-    await running.child.stdin.close().catch(() => {}); // it has ended
-    const timer = setTimeout(() => endProcess(running.child), CLOSE_MS);
-    await running.child.status;
-    clearTimeout(timer);
+    await Promise.all(
+      [...this.#former, ...running === undefined ? [] : [running]].map(({ child }) => endInTime(child)),
+    );
   }
 }
 
 /** Time to end after its input is closed, in milliseconds. */
 const CLOSE_MS = 1_000;
+
+async function endInTime(child: Deno.ChildProcess): Promise<void> {
+  await child.stdin.close().catch(() => {}); // it has ended
+  const timer = setTimeout(() => endProcess(child), CLOSE_MS);
+  await child.status;
+  clearTimeout(timer);
+}
 
 function endProcess(child: Deno.ChildProcess): void {
   try {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError } from "#lib/errors.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext, type Refresh } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -118,12 +118,35 @@ async function syncOne(
     import("#lib/files/client/extension_sync.ts"),
     import("#lib/files/client/open.ts"),
   ]);
-  return await syncLogged(directory, { ...given, saltenvs: given.envs }, {
+  const changed = await syncLogged(directory, { ...given, saltenvs: given.envs }, {
     opts: context.opts,
     client: () => fileClientOf(context),
     signal: context.signal,
     log: (level, message) => context.log(level, message),
   });
+  if (directory === "modules" && context.opts.python_requirements) await syncRequirements(given.envs, context);
+  return changed;
+}
+
+/** The file beside `_modules` with the libraries that plugins in Python need. */
+const REQUIREMENTS = "salt://_requirements.txt";
+
+/** Installs the libraries of plugins in Python. What goes wrong is logged; plugins run as before then. */
+async function syncRequirements(envs: readonly string[], context: JobContext): Promise<void> {
+  const [{ installRequirements }, { fileClientOf }] = await Promise.all([
+    import("#lib/python_bridge/zygote/requirements.ts"),
+    import("#lib/files/client/open.ts"),
+  ]);
+  try {
+    const client = fileClientOf(context);
+    const files = await Promise.all(envs.map((env) => client.cacheFile(REQUIREMENTS, env)));
+    const file = files.findLast((path) => path !== undefined);
+    if (!await installRequirements(file, context.opts, context.signal)) return;
+    context.log("info", `The libraries of ${REQUIREMENTS} are ${file === undefined ? "left" : "installed"}`);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    context.log("error", `The libraries of ${REQUIREMENTS} cannot be installed: ${messageOf(error)}`);
+  }
 }
 
 async function reload(reloads: Reloads, { outside }: JobContext): Promise<void> {

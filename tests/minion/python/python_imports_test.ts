@@ -6,7 +6,8 @@
 import { unbound } from "#lib/python_bridge/loader/unbound.ts";
 import { isMap, map, str } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
-import { type PluginFiles, PythonPool } from "./python_pool.ts";
+import { run } from "#tests/support/processes.ts";
+import { type PluginFiles, PythonPool, pythonWith } from "./python_pool.ts";
 
 /** The ways in which fleets' plugins import parts of Salt, their libraries and each other; each has `f`. */
 const PATTERNS: PluginFiles = {
@@ -115,4 +116,78 @@ Deno.test("a described function gets the arguments that its caller gave, and no 
   assertEquals(given({ a: 1, b: "<object>", c: null }), { args: [], kwargs: map({ a: 1, x: 1 }) });
   assertEquals(given({ a: 1, b: 2, c: null }), { args: [], kwargs: map({ a: 1, b: 2, x: 1 }) });
   assertEquals(given({ a: 1, b: 2, c: 3 }, ["d"]), { args: [1, 2, 3, "d"], kwargs: map({ x: 1 }) });
+});
+
+/** Writes a package that pip installs without an index: a module with one constant. */
+const MAKE_WHEEL = `
+import sys, zipfile
+path, version = sys.argv[1:]
+info = "br_library-%s.dist-info" % version
+files = {
+    "br_library.py": "VERSION = %r\\n" % version,
+    info + "/METADATA": "Metadata-Version: 2.1\\nName: br-library\\nVersion: %s\\n" % version,
+    info + "/WHEEL": "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+}
+files[info + "/RECORD"] = "".join("%s,,\\n" % name for name in [*files, info + "/RECORD"])
+with zipfile.ZipFile(path, "w") as archive:
+    for name, text in files.items():
+        archive.writestr(name, text)
+`;
+
+const venv = pythonWith("ensurepip, venv");
+
+Deno.test({
+  name: `the libraries of _requirements.txt are installed when modules are synced, and follow the file${
+    venv === undefined ? " (ignored: there is no python3 with venv here)" : ""
+  }`,
+  ignore: venv === undefined,
+  fn: async () => {
+    await using pool = new PythonPool({}, {
+      options: { file_client: "local", python_requirements: true },
+      configure: (root) => {
+        Deno.mkdirSync(`${root}/srv/_modules`, { recursive: true });
+        Deno.writeTextFileSync(`${root}/srv/_modules/br.py`, "import br_library\ndef f(): return br_library.VERSION\n");
+        return { file_roots: map({ base: [`${root}/srv`] }) };
+      },
+    });
+    const require = async (...versions: readonly string[]) => {
+      const paths: string[] = [];
+      for (const version of versions) {
+        const path = `${pool.root}/br_library-${version}-py3-none-any.whl`;
+        const made = await run(["python3", "-c", MAKE_WHEEL, path, version]);
+        assertEquals(made.code, 0, made.err);
+        paths.push(path);
+      }
+      Deno.writeTextFileSync(`${pool.root}/srv/_requirements.txt`, `${paths.join("\n")}\n`);
+    };
+    const sync = async () => {
+      const outcome = await pool.job(
+        "saltutil.sync_modules",
+        map({ saltenv: "base", refresh: false, __kwarg__: true }),
+      );
+      assertEquals(outcome.get("retcode"), 0, str(outcome.get("return") ?? null));
+      pool.pool.reload();
+    };
+    const made = () => [...Deno.readDirSync(`${pool.root}/cache/python_requirements`)].filter((one) => one.isDirectory);
+
+    await sync();
+    assertEquals(str(await pool.run("br.f")), "'br' __virtual__ returned False: No module named 'br_library'");
+    await require("1.0");
+    await sync();
+    assertEquals(await pool.run("br.f"), "1.0");
+    const [first] = made();
+    await sync();
+    assertEquals(made().map(({ name }) => name), [first.name], "the same file installs nothing");
+
+    await require("2.0");
+    await sync();
+    assertEquals(await pool.run("br.f"), "2.0");
+    Deno.writeTextFileSync(`${pool.root}/srv/_requirements.txt`, `${pool.root}/nothing-1.0-py3-none-any.whl\n`);
+    await sync();
+    assertEquals(await pool.run("br.f"), "2.0", "what fails leaves what is there");
+    assertStringIncludes(pool.lines.join("\n"), "The libraries of salt://_requirements.txt cannot be installed: ");
+    Deno.removeSync(`${pool.root}/srv/_requirements.txt`);
+    await sync();
+    assertEquals(str(await pool.run("br.f")), "'br' __virtual__ returned False: No module named 'br_library'");
+  },
 });
