@@ -10,7 +10,8 @@
 
 import { withoutEndSlashes } from "#lib/values/python_text.ts";
 import { dirName } from "#lib/os/paths.ts";
-import { isDirectory } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { isTrustedFile } from "#lib/os/trusted_path.ts";
 import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type ProcessEnvironment } from "./place.ts";
 import { type ReadConfig, readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
 import { isMasterless, type MasterlessOpts } from "./masterless.ts";
@@ -84,13 +85,21 @@ export function loadMasterConfig(request: ConfigRequest = {}): LoadedConfig<Mast
 
 /**
  * Loads the master's configuration for the operator's commands: as {@linkcode loadMasterConfig}, then the user's own
- * `~/.saltrc` (or `$XDG_CONFIG_HOME/salt/saltrc`, or what `SALT_CLIENT_CONFIG` names). A master that listens on every
+ * `~/.saltrc` (or `$XDG_CONFIG_HOME/salt/saltrc`, or what `SALT_CLIENT_CONFIG` names), for root only if nobody else can
+ * change it. A master that listens on every
  * address is reached over loopback.
  * @throws {ConfigError} As {@linkcode loadMasterConfig}.
  */
 export function loadClientConfig(request: ConfigRequest = {}): LoadedConfig<MasterOpts> {
   const draft = newDraft("master", request);
-  addFile(draft, clientFile(draft.environment));
+  const own = clientFile(draft.environment);
+  // sudo may leave a user's HOME to root, and the file can name code to run.
+  const isNamed = own === absolutePathIn(draft.environment.env("SALT_CLIENT_CONFIG") ?? "", draft.environment.cwd);
+  if (isFile(own) && Deno.uid() === 0 && !isNamed && !isTrustedFile(own)) {
+    draft.warnings.push(`${own} is ignored: other users than root may change it`);
+  } else {
+    addFile(draft, own);
+  }
   const { opts, warnings, steps } = finishMaster(draft);
   if (opts.interface === "0.0.0.0") opts.interface = "127.0.0.1";
   if (opts.interface === "::") opts.interface = "::1";

@@ -500,3 +500,18 @@ Deno.test("an address of sdb that only a service could answer stops the start, w
   assertStringIncludes(error.message, "sdb://kv/address cannot be read: in options the drivers env, and yaml without");
   assertStringIncludes(error.message, "master:3");
 });
+
+Deno.test({
+  name: "root ignores, and says so, the ~/.saltrc of a user whose HOME it has",
+  ignore: Deno.uid() !== 0,
+  fn: () => {
+    using place = new Place({ "home/.saltrc": "timeout: 9", "etc/salt/master": "timeout: 1" });
+    place.variables.HOME = place.path("home");
+    assertEquals(loadClientConfig(place.request()).opts.timeout, 9);
+    const own = place.path("home/.saltrc");
+    Deno.chownSync(own, 65534, 65534);
+    const { opts, warnings } = loadClientConfig(place.request());
+    assertEquals(opts.timeout, 1);
+    assertEquals(warnings, [`${own} is ignored: other users than root may change it`]);
+  },
+});

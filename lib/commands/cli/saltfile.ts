@@ -27,8 +27,8 @@ export interface FoundSaltfile {
 
 /**
  * The Saltfile to use: the one on the command line, what `SALT_SALTFILE` names, `./Saltfile`, `~/.salt/Saltfile`. Root
- * chooses a current directory for other reasons than its Saltfile, which can name code to run: there it counts only
- * if nobody else can change it.
+ * chooses a current directory for other reasons than its Saltfile, which can name code to run, and sudo may leave a
+ * user's `HOME` to root: there one counts only if nobody else can change it.
  * @throws {UsageError} If one was named and is not there.
  */
 export function findSaltfile(typed: string | null, { env, cwd }: ProcessEnvironment): FoundSaltfile {
@@ -38,13 +38,12 @@ export function findSaltfile(typed: string | null, { env, cwd }: ProcessEnvironm
     return { path: absolutePathIn(path, cwd), warnings: [] };
   }
   const here = `${cwd}/Saltfile`, own = `${env("HOME") ?? ""}/.salt/Saltfile`;
-  const isIgnored = isFile(here) && Deno.uid() === 0 && !isTrustedFile(here);
-  return {
-    path: (isIgnored ? [own] : [here, own]).find(isFile),
-    warnings: isIgnored
-      ? [`${here} is ignored: other users than root may change it; name it with --saltfile to use it`]
-      : [],
-  };
+  const warnings: string[] = [];
+  for (const found of [here, own].filter(isFile)) {
+    if (Deno.uid() !== 0 || isTrustedFile(found)) return { path: found, warnings };
+    warnings.push(`${found} is ignored: other users than root may change it; name it with --saltfile to use it`);
+  }
+  return { path: undefined, warnings };
 }
 
 /** What applies besides the options of the command. */

@@ -225,3 +225,22 @@ Deno.test("the order of precedence is command line, Saltfile, configuration file
   assertEquals([opts.log_file, opts.state_verbose, opts.worker_threads], [`${place.root}/cwd/my.log`, false, 1]);
   assertEquals(opts.conf_file, `${place.root}/etc/master`);
 });
+
+Deno.test({
+  name: "root ignores, and says so, the Saltfile of a user whose HOME it has",
+  ignore: Deno.uid() !== 0,
+  fn: () => {
+    using place = new Place();
+    const own = place.write("theirs/.salt/Saltfile", "salt-key:\n  ret_port: 7\n");
+    const environment = {
+      ...place.environment,
+      cwd: "/",
+      env: (name: string) => name === "HOME" ? `${place.root}/theirs` : undefined,
+    };
+    assertEquals(findSaltfile(null, environment), { path: own, warnings: [] });
+    Deno.chownSync(own, NOBODY, NOBODY);
+    const why = `${own} is ignored: other users than root may change it; name it with --saltfile to use it`;
+    assertEquals(findSaltfile(null, environment), { path: undefined, warnings: [why] });
+    assertEquals(findSaltfile(own, environment).path, own);
+  },
+});
