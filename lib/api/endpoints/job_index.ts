@@ -24,6 +24,8 @@ export interface IndexedJob {
   readonly arg: Value;
   readonly tgt: Value;
   readonly tgtType: Value;
+  /** The name in the schedule of the minion that ran it by itself; empty: it was published. */
+  readonly schedule: string;
   /** The number of minions that it is for, as far as it is known. */
   readonly minions: number;
   /** The outcome of each return. */
@@ -181,7 +183,7 @@ export class JobIndex {
   async #add(jid: string, load: ValueMap): Promise<void> {
     if (isWatchingJob(load) || isQuestion(load) || this.#jobs.has(jid)) return;
     const minions = jobMinions(load.has("Minions") ? load : await this.#store.getLoad(jid) ?? load);
-    const user = load.get("user");
+    const [user, schedule] = [load.get("user"), load.get("schedule")];
     this.#jobs.set(jid, {
       jid,
       user: typeof user === "string" ? user : "",
@@ -189,6 +191,7 @@ export class JobIndex {
       arg: load.get("arg") ?? [],
       tgt: load.get("tgt") ?? null,
       tgtType: load.get("tgt_type") ?? null,
+      schedule: typeof schedule === "string" ? schedule : "",
       minions: minions.length,
       outcomes: new Map(),
     });

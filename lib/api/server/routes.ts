@@ -28,6 +28,7 @@ import { EVENT_PAGES, EVENT_STREAM } from "#lib/api/v1/event_endpoints.ts";
 import { FLEET, FLEET_GRAINS, FLEET_JOBS, FLEET_MINION, TARGET_PREVIEW } from "#lib/api/v1/fleet_endpoints.ts";
 import { FUNCTION_BY_NAME, FUNCTIONS } from "#lib/api/v1/function_endpoints.ts";
 import { FLEET_JOB, FLEET_JOB_LIST, FLEET_JOB_OUTPUT } from "#lib/api/v1/job_endpoints.ts";
+import { SCHEDULE_OUTCOMES } from "#lib/api/v1/schedule_endpoints.ts";
 import { FLEET_KEY_ACCEPT, FLEET_KEYS } from "#lib/api/v1/key_endpoints.ts";
 import { SESSIONS, TOKEN_BY_ID, TOKENS } from "#lib/api/v1/token_endpoints.ts";
 import { SOCKET_OF_SESSION, SOCKET_OF_TOKEN } from "./websocket_endpoint.ts";
@@ -81,6 +82,7 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/api/v1/plans/:hash/apply": PLAN_APPLY,
     "/api/v1/drift": DRIFT,
     "/api/v1/schedule": FLEET_SCHEDULES,
+    "/api/v1/schedule/outcomes": SCHEDULE_OUTCOMES,
     "/api/v1/beacons": FLEET_BEACONS,
     "/api/v1/pillar": FLEET_PILLAR,
     "/api/v1/files": MASTER_FILES,

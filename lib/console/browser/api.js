@@ -307,6 +307,16 @@ export async function listSchedules() {
   return (await send("api/v1/schedule")).minions;
 }
 
+/** @typedef {{ jid: string, outcome: "returned" | "failed" | "interrupted" | "refused" }} ScheduleOutcome */
+
+/**
+ * How the jobs of schedules ended last: by minion and name.
+ * @returns {Promise<Record<string, Record<string, ScheduleOutcome>>>}
+ */
+export async function listScheduleOutcomes() {
+  return (await send("api/v1/schedule/outcomes")).minions;
+}
+
 /** @typedef {{ queue: string, kind: string, waiting: number, oldest: string, dropped: number, error: string }} QueueRow */
 
 /** The queues of the master. @returns {Promise<QueueRow[]>} */

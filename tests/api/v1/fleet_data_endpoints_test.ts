@@ -3,6 +3,7 @@
 import { apiMasterOptions } from "#tests/support/fleet/api_site.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { DocumentedSite } from "#tests/support/fleet/documented_site.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
 
 const directory = Deno.makeTempDirSync({ prefix: "api_data_" });
@@ -11,7 +12,7 @@ Deno.mkdirSync(`${directory}/pillar`);
 Deno.writeTextFileSync(`${directory}/pillar/top.sls`, "base:\n  '*': [data]\n");
 Deno.writeTextFileSync(
   `${directory}/pillar/data.sls`,
-  "motto: s3cret\nschedule:\n  pings: {function: test.ping, minutes: 60}\nbeacons:\n  load: [{averages: {1m: [0, 99]}}]\n",
+  "motto: s3cret\nschedule:\n  pings: {function: test.ping, minutes: 60, run_on_start: false}\n  bad: {function: test.retcode, args: [3], minutes: 60, run_on_start: false}\nbeacons:\n  load: [{averages: {1m: [0, 99]}}]\n",
 );
 
 const master = {
@@ -43,6 +44,41 @@ fleetTest("what the fleet is set up with is shown to those who may run its funct
   }
   assertEquals((await get(alice, "files")).body, { saltenv: "base", files: ["web.sls"] });
   assertEquals((await get(ops, "files")).status, 401);
+});
+
+fleetTest("how the jobs of schedules ended last is shown to those who may see jobs", {
+  minions: ["db1", "web1"],
+  master,
+}, async (fleet) => {
+  await using site = new DocumentedSite(fleet);
+  const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
+  const read = async () => (await site.ask("GET", "/api/v1/schedule/outcomes", { token: alice })).body.minions;
+  assertEquals(await read(), {});
+  assertEquals((await site.ask("GET", "/api/v1/schedule/outcomes", { token: ops })).status, 401);
+  const outcomes = async () => {
+    const named = Object.entries(await read() as Record<string, Record<string, Record<string, string>>>).map((
+      [id, own],
+    ) => Object.entries(own).map(([name, { outcome }]) => `${id} ${name} ${outcome}`));
+    return named.flat().sort();
+  };
+  const run = (id: string, name: string) => fleet.salt(id, "schedule.run_job", name);
+  const until = async (...expected: string[]) => {
+    const words = expected.join(", ");
+    await eventually(async () => (await outcomes()).join(", ") === words, { what: `${words}` });
+  };
+  await run("web1", "pings");
+  await until("web1 pings returned");
+  await run("web1", "bad");
+  await run("db1", "pings");
+  await until("db1 pings returned", "web1 bad failed", "web1 pings returned");
+  // A job that was published is none of a schedule.
+  await fleet.salt("*", "test.retcode", "1");
+  await until("db1 pings returned", "web1 bad failed", "web1 pings returned");
+  // An API that begins later reads them from the job cache.
+  await using later = new DocumentedSite(fleet);
+  const token = await later.logIn("alice");
+  const { body } = await later.ask("GET", "/api/v1/schedule/outcomes", { token });
+  assertEquals(body.minions, await read());
 });
 
 fleetTest("the audit log is shown page by page to administrators alone", { master }, async (fleet) => {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { askMinions, callMinions, listQueues, listSchedules, previewTarget } from "../api.js";
+import { askMinions, callMinions, listQueues, listScheduleOutcomes, listSchedules, previewTarget } from "../api.js";
 import { DriftCards, hasDays, useDrift } from "../drift.js";
 import { minions, session } from "../fleet.js";
 import { mayCall } from "../functions.js";
@@ -22,6 +22,7 @@ import { useEffect, useState } from "../vendor/hooks.js";
  * @property {string[]} off those on which it is disabled
  * @property {Record<string, any>} entry
  */
+/** @typedef {import("../api.js").ScheduleOutcome} ScheduleOutcome */
 
 /** The job of the schedule whose returns are the drift. */
 const DRIFT = "drift";
@@ -33,10 +34,13 @@ const MOST_ASKED = 50;
 export default function Schedules() {
   const [found, setFound] = useState({ jobs: /** @type {readonly Scheduled[] | undefined} */ (undefined), problem: "" });
   const [queues, setQueues] = useState({ rows: /** @type {readonly QueueRow[] | undefined} */ (undefined), problem: "" });
+  const [outcomes, setOutcomes] = useState(/** @type {Record<string, Record<string, ScheduleOutcome>>} */ ({}));
   const [text, setText] = useState("");
   const days = useDrift();
   const read = async () => {
-    const [schedules, waiting] = await Promise.allSettled([listSchedules(), listQueues()]);
+    const [schedules, waiting, ended] = await Promise.allSettled([listSchedules(), listQueues(), listScheduleOutcomes()]);
+    // Without the right to see jobs the page has no outcomes.
+    if (ended.status === "fulfilled") setOutcomes(ended.value);
     setFound((before) => schedules.status === "fulfilled" ? { jobs: jobsOf(schedules.value), problem: "" } : { ...before, problem: messageOf(schedules.reason) });
     setQueues((before) => waiting.status === "fulfilled" ? { rows: waiting.value, problem: "" } : { ...before, problem: messageOf(waiting.reason) });
   };
@@ -51,7 +55,7 @@ export default function Schedules() {
       ? html`<${Placeholder} loading=${problem === ""} error=${problem} again=${read} />`
       : shown.length === 0
       ? html`<${Placeholder} title=${jobs.length === 0 ? "No minion has a schedule" : "No job matches"}><p>${jobs.length === 0 ? html`Drift beside is one to begin with. On the command line: <span class="mono">salt '*' schedule.add NAME function=… hours=24</span>` : "Another word may find it."}</p></${Placeholder}>`
-      : shown.map((job) => html`<${ScheduledJob} key=${`${job.name} ${job.fun} ${job.when}`} job=${job} again=${read} />`)
+      : shown.map((job) => html`<${ScheduledJob} key=${`${job.name} ${job.fun} ${job.when}`} job=${job} last=${lastOf(job, outcomes)} again=${read} />`)
   }</div><${Queues} ...${queues} again=${read} /></div>
   <div class="grid">${jobs !== undefined && html`<${DriftSetup} jobs=${jobs} again=${read} />`}${days !== undefined && hasDays(days) && html`<${DriftCards} found=${days} />`}</div></div>`;
 }
@@ -87,8 +91,35 @@ function whenText(entry) {
   return "at the start";
 }
 
-/** @param {{ job: Scheduled, again: () => Promise<void> }} props */
-function ScheduledJob({ job, again }) {
+/**
+ * How a job ended last, on each minion where that is known: those that did not return first.
+ * @param {Scheduled} job @param {Record<string, Record<string, ScheduleOutcome>>} outcomes
+ */
+function lastOf({ name, ids }, outcomes) {
+  const known = ids.flatMap((id) => {
+    const last = Object.hasOwn(outcomes, id) && Object.hasOwn(outcomes[id], name) ? outcomes[id][name] : undefined;
+    return last === undefined ? [] : [{ id, ...last }];
+  });
+  return known.sort((a, b) => Number(a.outcome === "returned") - Number(b.outcome === "returned") || (a.jid < b.jid ? 1 : -1));
+}
+
+/** How often it ended how, in words. @param {ReturnType<typeof lastOf>} last */
+function endsText(last) {
+  const failed = last.filter(({ outcome }) => outcome !== "returned").length;
+  if (last.length === 0) return "";
+  return failed === 0 ? ", last without a failure" : `, last failed on ${count(failed)}`;
+}
+
+/** The last outcomes, with their jobs. @param {{ last: ReturnType<typeof lastOf>, all: number }} props */
+function LastOutcomes({ last, all }) {
+  if (last.length === 0) return html`<p class="t1 dim">The job cache has no return of it.</p>`;
+  return html`<p class="t1">Last: ${last.length < all && `${count(last.length)} of ${counted(all, "minion")} have returned. `}${
+    last.slice(0, 12).map(({ id, jid, outcome }) => html`<a class="tag" key=${id} href=${link(["job", jid])}><${Icon} name=${outcome === "returned" ? "i-ok" : "i-bad"} mark=${outcome === "returned" ? "ok" : "bad"} />${id}: ${outcome}</a> `)
+  }${last.length > 12 && html`<span class="tag">+ ${count(last.length - 12)} more</span>`}</p>`;
+}
+
+/** @param {{ job: Scheduled, last: ReturnType<typeof lastOf>, again: () => Promise<void> }} props */
+function ScheduledJob({ job, last, again }) {
   const { name, fun, when, ids, off, entry } = job;
   const [next, setNext] = useState(/** @type {string | undefined} */ (undefined));
   const isOff = off.length === ids.length;
@@ -104,8 +135,9 @@ function ScheduledJob({ job, again }) {
   };
   const may = mayCall(session.value?.perms, isOff ? "schedule.enable_job" : "schedule.disable_job");
   return html`<details onToggle=${(/** @type {{ currentTarget: HTMLDetailsElement }} */ event) => event.currentTarget.open && void ask()}>
-    <summary><${Icon} name=${isOff ? "i-off" : "i-ok"} mark=${isOff ? "off" : "ok"} /><b>${name}</b> <span class="mono dim">${fun}</span>${off.length > 0 && html`<span class="tag">${isOff ? "disabled" : `disabled on ${count(off.length)}`}</span>`}<span class="w">${when}, ${counted(ids.length, "minion")}</span></summary>
+    <summary><${Icon} name=${isOff ? "i-off" : "i-ok"} mark=${isOff ? "off" : "ok"} /><b>${name}</b> <span class="mono dim">${fun}</span>${off.length > 0 && html`<span class="tag">${isOff ? "disabled" : `disabled on ${count(off.length)}`}</span>`}<span class="w">${when}, ${counted(ids.length, "minion")}${endsText(last)}</span></summary>
     <div class="pad grid dense flush"><p class="t1">${isOff ? "It does not run while it is disabled." : html`Next: <span class="num">${next ?? "asking"}</span>${ids.length > 1 && next !== undefined && " on the first of them"}`} <a href=${link(["jobs"], { q: fun })}>Its newest jobs</a></p>
+    <${LastOutcomes} last=${last} all=${ids.length} />
     <div class="tags">${ids.slice(0, 12).map((id) => html`<a class="tag" key=${id} href=${link(["minion", id], { tab: "schedule" })}>${id}</a>`)}${ids.length > 12 && html`<span class="tag">+ ${count(ids.length - 12)} more</span>`}</div>
     <pre class="cmd" tabindex="0" aria-label=${`The entry of ${name}`} role="region">${plain(entry)}</pre>
     <div class="row"><button type="button" class="btn sm" disabled=${isOff} aria-label=${`Run now: ${name}`} onClick=${() => askRun(job)}>Run now</button><button type="button" class="btn sm" disabled=${!may} aria-label=${`${isOff ? "Enable" : "Disable"} ${name}`} onClick=${() => askSwitch(job, isOff, again)}>${isOff ? "Enable" : "Disable"}</button></div></div></details>`;
