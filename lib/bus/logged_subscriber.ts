@@ -50,6 +50,11 @@ export class LoggedSubscriber {
     return this.#log !== undefined;
   }
 
+  /** As {@linkcode EventSubscriber.restarts}. */
+  get restarts(): number {
+    return this.#events.restarts;
+  }
+
   /** As {@linkcode EventSubscriber.next}. */
   async next(timeoutMs = -1, wanted: (tag: string) => boolean = () => true): Promise<BusEvent | undefined> {
     const deadline = performance.now() + timeoutMs;

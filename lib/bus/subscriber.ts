@@ -22,6 +22,8 @@ import { Pieces } from "./pieces.ts";
 /** The first frame that a new subscriber gets; no event looks like it. */
 export const BUS_WELCOME = "\u0001welcome";
 
+const WELCOME = new TextEncoder().encode(BUS_WELCOME);
+
 /** Suffix of the welcome message: the bus also answers the subscriber's name when all its subscriptions are active. */
 export const ANSWERS_NAMES = ", and a note follows";
 
@@ -46,6 +48,7 @@ export class EventSubscriber {
   /** The last event, if the subscriber stops at gaps. */
   #last: Uint8Array | undefined;
   #atGap = false;
+  #restarts = 0;
 
   private constructor(inbox: Inbox, name: SubscriberName, early: Frames[], stopsAtGap: boolean) {
     this.#inbox = inbox;
@@ -91,6 +94,11 @@ export class EventSubscriber {
       throw new NoMasterError(`Nothing answers on the event bus ${pubPath}${besideText(pubPath)}`);
     }
     return new EventSubscriber(inbox, name, early, stopsAtGap);
+  }
+
+  /** How often its connection was made again: events of the time without one are missing. */
+  get restarts(): number {
+    return this.#restarts;
   }
 
   /** Whether it stands at a gap: the bus has skipped events after the last one. */
@@ -195,7 +203,8 @@ export class EventSubscriber {
       // A restarted bus sends its welcome message again, or the bus sends a note.
       if (frames === undefined) return undefined;
       if (frames[0][0] === BUS_WELCOME.charCodeAt(0)) {
-        this.#receiveNote(frames[0]);
+        if (startsWith(frames[0], WELCOME)) this.#restarts++;
+        else this.#receiveNote(frames[0]);
         continue;
       }
       const event = this.#pieces.join(frames[0]);

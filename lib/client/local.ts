@@ -300,6 +300,7 @@ export class LocalClient {
       const jid = (jobSign(tag) ?? stateProgressSign(tag))?.jid;
       return jid === job.jid || (jid !== undefined && jid === collection.questionJid) || tag === PRESENCE_CHANGE_EVENT;
     };
+    let restarts = 0;
     while (!isOver() && !signal?.aborted) {
       await this.#askSilent(collection);
       if (isOver()) break;
@@ -307,8 +308,12 @@ export class LocalClient {
       const waitMs = Math.max(0, Math.min(nextAt - performance.now(), 1_000));
       const event = await this.#events.next(waitMs, concerns);
       watch.tick(performance.now());
+      if (this.#events.restarts > restarts) {
+        restarts = this.#events.restarts;
+        watch.eventsLost(performance.now());
+      }
       if (event === undefined) {
-        if (!(await isMasterRunning(this.#opts.sock_dir))) watch.masterGone(performance.now());
+        if (!(await isMasterRunning(this.#opts.sock_dir))) watch.eventsLost(performance.now());
         continue;
       }
       this.#log.trace(`Event ${event.tag}`);

@@ -21,6 +21,8 @@ export class JobWatch {
   /** All that were waited for. */
   readonly #known: Set<string>;
   readonly #acknowledged = new Set<string>();
+  /** Those of them whose return may have been among events that are missing. */
+  readonly #doubtful = new Set<string>();
   #findJob: { readonly unanswered: Set<string>; readonly deadline: number } | undefined;
 
   /** Begins to wait for `ids`. */
@@ -57,9 +59,9 @@ export class JobWatch {
     return this.#deadlines.size === 0;
   }
 
-  /** The latest time of the next check if no event comes before. */
+  /** The latest time of the next check if no event comes before: while minions are asked, no others are. */
   get nextAt(): number {
-    return Math.min(this.#findJob?.deadline ?? Infinity, this.#earliest);
+    return this.#findJob?.deadline ?? this.#earliest;
   }
 
   #wait(id: string, deadline: number): void {
@@ -81,6 +83,7 @@ export class JobWatch {
   acknowledged(id: string): void {
     if (!this.#unreturned.has(id)) return;
     this.#acknowledged.add(id);
+    this.#doubtful.delete(id);
     this.#wait(id, Infinity);
     this.#findJob?.unanswered.delete(id);
   }
@@ -88,13 +91,18 @@ export class JobWatch {
   /** Minion `id` connected or disconnected. If it has the job and disconnected, it is given up after the time-out. */
   presence(id: string, present: boolean, now: number): void {
     if (this.#acknowledged.has(id) && this.#deadlines.has(id)) {
-      this.#wait(id, present ? Infinity : now + this.#timeoutMs);
+      this.#wait(id, present && !this.#doubtful.has(id) ? Infinity : now + this.#timeoutMs);
     }
   }
 
-  /** The master is gone, and with it all events: minions that have the job get the time-out again. */
-  masterGone(now: number): void {
+  /**
+   * Events are missing, as the master was gone: minions that have the job get the time-out again, and are asked after
+   * it, because their returns may have been among those events.
+   */
+  eventsLost(now: number): void {
     for (const id of this.#acknowledged) {
+      if (!this.#deadlines.has(id)) continue;
+      this.#doubtful.add(id);
       if (this.#deadlines.get(id) === Infinity) this.presence(id, false, now);
     }
   }

@@ -219,6 +219,22 @@ Deno.test("a return that only the job cache has is reported at the end", async (
   ]);
 });
 
+Deno.test("a return whose event was lost as the bus began again is found in the job cache", async () => {
+  await using host = await MasterHost.start();
+  host.accept("a", "b");
+  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: 3_000, gatherMs: 60 });
+  await host.fire(jobAck(JID, "a"), { id: "a" });
+  await host.returns(JID, "b", "in time");
+  await eventually(() => seen.length === 1, { what: "a return" });
+  const jobs = jobStore(host.opts.cachedir, { hashType: host.opts.hash_type });
+  jobs.prepare(JID);
+  jobs.saveLoad(JID, map({ fun: "test.ping", jid: JID }), ["a", "b"]);
+  jobs.saveReturn(map({ id: "a", jid: JID, return: "meanwhile", retcode: 0, success: true }));
+  await host.restartBus();
+  await done;
+  assertEquals([seen, host.questions], [["b: in time", "a: meanwhile"], [["a"]]]);
+});
+
 Deno.test("a silent minion is reported as not connected if no connection has its address", async () => {
   await using host = await MasterHost.start();
   host.accept("away", "here", "new");

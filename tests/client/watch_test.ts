@@ -60,10 +60,30 @@ Deno.test("without a master the minions of a job have one time-out to answer, ev
   const watch = watchOf("web1", "web2");
   watch.acknowledged("web1");
   watch.acknowledged("web2");
-  watch.masterGone(10_000);
-  watch.masterGone(11_000);
+  watch.eventsLost(10_000);
+  watch.eventsLost(11_000);
   watch.presence("web2", true, 12_000);
   assertEquals([watch.toAsk(14_999), watch.nextAt, watch.toAsk(15_000)], [[], 15_000, ["web1"]]);
+});
+
+Deno.test("while minions are asked nothing is to be checked before the question ends, though another's time is over", () => {
+  const watch = watchOf("busy", "silent");
+  watch.queried(watch.toAsk(5_000), 15_000);
+  watch.answered("busy", true, 5_100);
+  assertEquals([watch.toAsk(10_100), watch.nextAt], [[], 15_000]);
+  watch.tick(15_000);
+  assertEquals(watch.toAsk(15_000), ["busy"]);
+});
+
+Deno.test("a minion whose return may be among missing events is asked, though it is connected again, until it is heard of", () => {
+  const watch = watchOf("web1", "web2");
+  watch.acknowledged("web1");
+  watch.acknowledged("web2");
+  watch.eventsLost(10_000);
+  watch.presence("web1", true, 12_000);
+  watch.presence("web2", true, 12_000);
+  watch.acknowledged("web2");
+  assertEquals([watch.toAsk(16_999), watch.toAsk(17_000)], [[], ["web1"]]);
 });
 
 Deno.test("a change of presence does not change the wait for a minion that has not acknowledged", () => {

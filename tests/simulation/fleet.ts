@@ -14,7 +14,7 @@ import { Ledger } from "./ledger.ts";
 import { SimulatedMaster } from "./master.ts";
 import { startMinion } from "./minion.ts";
 import { beginNetwork, type Network } from "./network.ts";
-import { publishJob } from "./operator.ts";
+import { runJob } from "./operator.ts";
 import { beginWorld, type Machine, newMachine, SimulatedProcess, World } from "./world.ts";
 
 /** The RSA keys of a fleet: made once, since they decide nothing. */
@@ -48,6 +48,8 @@ export interface RunOutcome {
   readonly violations: readonly string[];
   readonly jobs: number;
   readonly runs: number;
+  /** What the clients of jobs were told of minions, by the outcome. */
+  readonly told: Readonly<Record<string, number>>;
   /** Faults by their kind. */
   readonly faults: Readonly<Record<string, number>>;
   /** Seconds of the world. */
@@ -159,7 +161,10 @@ class Fleet {
     await world.pass(5_000);
     for (let job = 0; job < this.#options.jobs; job++) {
       this.#disturb();
-      world.within(this.#operator, () => void publishJob(this.#masterOpts, this.#target(), this.#ledger));
+      world.within(
+        this.#operator,
+        () => void runJob({ opts: this.#masterOpts, log: this.#log, ledger: this.#ledger }, this.#target()),
+      );
       await world.pass(world.nowMs + world.random.between(0, this.#losesPower ? POWER_JOB_EVERY_MS : JOB_EVERY_MS));
     }
     this.#stormy = false;
@@ -187,6 +192,7 @@ class Fleet {
       const process = new SimulatedProcess(name, machine);
       process.onDeath = () => {
         this.#world.note(`${name} died`);
+        this.#ledger.die(name);
         this.#network.forget(process);
         host.powerFails?.();
         this.#world.after(this.#world.random.between(...AWAY_MS), () => host.process = start(), this.#keeper);

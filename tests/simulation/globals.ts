@@ -6,6 +6,7 @@
  */
 
 import { disk, diskCalls, MOUNT, OpenFile } from "./disk.ts";
+import { network } from "./network.ts";
 import { hasWorld, ProcessDied, world } from "./world.ts";
 
 /** The id of the boot of the current process's machine. */
@@ -23,6 +24,7 @@ export function replaceGlobals(): void {
   replaceClocks();
   replaceChance();
   replaceDisk();
+  replaceUnixSockets();
   const read = Deno.readTextFileSync;
   replace(Deno, "readTextFileSync", (path: string | URL) => {
     if (hasWorld() && path === "/proc/uptime") return `${((world().nowMs - bootedMs()) / 1000).toFixed(2)} 0.00\n`;
@@ -67,6 +69,16 @@ function replaceChance(): void {
     if (!hasWorld()) return uuid();
     const hex = crypto.getRandomValues(new Uint8Array(16)).toHex();
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+  });
+}
+
+/** Whether somebody listens on a socket of the simulated disk is all that is asked there. */
+function replaceUnixSockets(): void {
+  const real: (options: Deno.ConnectOptions) => Promise<Deno.TcpConn> = Deno.connect;
+  replace(Deno, "connect", async (options: Deno.ConnectOptions | Deno.UnixConnectOptions) => {
+    if (!("path" in options)) return await real(options);
+    if (!network().listens(`ipc://${options.path}`)) throw new Deno.errors.ConnectionRefused("Connection refused");
+    return { close: () => {} };
   });
 }
 

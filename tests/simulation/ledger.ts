@@ -5,24 +5,100 @@
  */
 
 import type { SyncJobStore } from "#lib/jobs/store.ts";
+import type { Outcome } from "#lib/protocol/outcome.ts";
 import { world } from "./world.ts";
+
+/** What `salt` has told of a job that runs without errors on minions that all have accepted keys. */
+const POSSIBLE: ReadonlySet<Outcome> = new Set<Outcome>([
+  "interrupted",
+  "not connected",
+  "not received",
+  "received",
+  "returned",
+  "running",
+]);
+
+/** What the client of a job was told. */
+interface Told {
+  readonly outcomes: Map<string, Outcome>;
+  /** Whether it waits, has come to its end, or has lost the master. */
+  state: "waits" | "ended" | "lost";
+  /** How often the master had died when the job was confirmed. */
+  readonly deathsBefore: number;
+}
+
+/** The name of the master's process. */
+const MASTER = "master";
 
 /** The record of one run. */
 export class Ledger {
   readonly #confirmed = new Map<string, readonly string[]>();
   readonly #runs = new Map<string, number>();
   readonly #acknowledged = new Set<string>();
+  readonly #told = new Map<string, Told>();
+  readonly #deaths = new Map<string, number>();
   readonly #broken: string[] = [];
 
-  /** Number of jobs that the master has confirmed, and of runs. */
-  get counts(): { readonly jobs: number; readonly runs: number } {
-    return { jobs: this.#confirmed.size, runs: [...this.#runs.values()].reduce((sum, count) => sum + count, 0) };
+  /** Number of jobs that the master has confirmed, of runs, and of outcomes that clients were told. */
+  get counts(): { readonly jobs: number; readonly runs: number; readonly told: Readonly<Record<string, number>> } {
+    const told: Record<string, number> = {};
+    for (const { outcomes, state } of this.#told.values()) {
+      for (const outcome of outcomes.values()) told[outcome] = (told[outcome] ?? 0) + 1;
+      if (state === "lost") told["master lost"] = (told["master lost"] ?? 0) + 1;
+    }
+    return { jobs: this.#confirmed.size, runs: [...this.#runs.values()].reduce((sum, count) => sum + count, 0), told };
   }
 
   /** The master has given an operator the id of a job, and has named its minions. */
   confirm(jid: string, ids: readonly string[]): void {
     this.#confirmed.set(jid, ids);
+    this.#told.set(jid, { outcomes: new Map(), state: "waits", deathsBefore: this.#deathsOf(MASTER) });
     world().note(`confirmed ${jid} for ${ids.join(",")}`);
+  }
+
+  /** A process has died. */
+  die(name: string): void {
+    this.#deaths.set(name, this.#deathsOf(name) + 1);
+  }
+
+  #deathsOf(name: string): number {
+    return this.#deaths.get(name) ?? 0;
+  }
+
+  #toldOf(jid: string): Told {
+    const told = this.#told.get(jid);
+    if (told === undefined) throw new Error(`Nobody waits for ${jid}`);
+    return told;
+  }
+
+  /** The client of a job names the outcome of a minion. */
+  tell(jid: string, id: string, outcome: Outcome): void {
+    const { outcomes } = this.#toldOf(jid);
+    world().note(`told ${jid} of ${id}: ${outcome}`);
+    const text = `${jid} on ${id} is told as ${outcome}`;
+    if (outcomes.has(id)) this.#breaks(`${text} after ${outcomes.get(id)}`);
+    if (!this.#confirmed.get(jid)?.includes(id)) this.#breaks(`${text}, and is no target`);
+    if (!POSSIBLE.has(outcome)) this.#breaks(`${text}, which cannot be`);
+    if (outcome === "running" && !this.#runs.has(`${jid} on ${id}`)) this.#breaks(`${text}, and it has not begun`);
+    if (outcome === "interrupted" && this.#deathsOf(id) === 0) this.#breaks(`${text}, and it has not died`);
+    outcomes.set(id, outcome);
+  }
+
+  /** The client of a job has come to its end. */
+  close(jid: string): void {
+    const told = this.#toldOf(jid);
+    told.state = "ended";
+    for (const id of this.#confirmed.get(jid) ?? []) {
+      if (!told.outcomes.has(id)) this.#breaks(`${jid}: ${id} is not named`);
+    }
+  }
+
+  /** The client of a job has ended because the master did. */
+  loseMaster(jid: string): void {
+    const told = this.#toldOf(jid);
+    told.state = "lost";
+    world().note(`the client of ${jid} has lost the master`);
+    if (this.#deathsOf(MASTER) === told.deathsBefore) this.#breaks(`${jid}: the master is said to be lost, and is not`);
   }
 
   /** A minion begins to run a job. */
@@ -49,12 +125,27 @@ export class Ledger {
 
   /** Whether every confirmed job has a return of each of its minions. */
   isComplete(store: SyncJobStore): boolean {
-    return this.#missing(store).length === 0;
+    return this.#missing(store).length === 0 && this.#waiting.length === 0;
   }
 
   #missing(store: SyncJobStore): string[] {
     return [...this.#confirmed].flatMap(([jid, ids]) =>
       ids.filter((id) => !store.has(jid, id)).map((id) => `${jid} on ${id}`)
+    );
+  }
+
+  /** The jobs whose clients wait. */
+  get #waiting(): string[] {
+    return [...this.#told].filter(([, { state }]) => state === "waits").map(([jid]) => jid);
+  }
+
+  /** What was told as returned, and is not stored. */
+  #toldWrong(store: SyncJobStore): string[] {
+    return [...this.#told].flatMap(([jid, { outcomes }]) =>
+      [...outcomes].filter(([id, outcome]) =>
+        (outcome === "returned" || outcome === "interrupted") && !store.has(jid, id)
+      )
+        .map(([id, outcome]) => `${jid} on ${id} was told as ${outcome}, and is not stored`)
     );
   }
 
@@ -67,6 +158,8 @@ export class Ledger {
     return [
       ...this.#broken,
       ...lost.map((key) => `the return ${key} was acknowledged, and is not stored`),
+      ...this.#toldWrong(store),
+      ...this.#waiting.map((jid) => `the client of ${jid} still waits`),
       ...this.#missing(store).map((key) => `${key}: confirmed, and there is no return`),
     ];
   }

@@ -5,11 +5,13 @@
  */
 
 import { createAccessKeys } from "#lib/auth/access.ts";
-import { unpackMatching } from "#lib/bus/event.ts";
+import { packEvent, unpackMatching } from "#lib/bus/event.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { ANSWERS_NAMES, BUS_WELCOME } from "#lib/bus/subscriber.ts";
+import { readSubscriberTopic } from "#lib/bus/subscribers.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { publishPullPath } from "#lib/config/master_paths.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
-import { startsWith } from "#lib/crypto/same_bytes.ts";
 import { PresenceBook } from "#lib/fleet/presence.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
@@ -27,14 +29,15 @@ import { RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { signInMemory } from "#lib/master/requests/sign_in_turns.ts";
 import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { type Connection, type Frames, network } from "./network.ts";
+import { type Connection, network } from "./network.ts";
+import { PublishSocket } from "./publish_socket.ts";
 import { type SimulatedProcess, world } from "./world.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ownConnection } from "#tests/support/fleet/attempts.ts";
 
 /** Where minions and operators reach the master. */
-export const REQUESTS = "tcp://127.0.0.1:4506", PUBLISHES = "tcp://127.0.0.1:4505";
+const REQUESTS = "tcp://127.0.0.1:4506", PUBLISHES = "tcp://127.0.0.1:4505";
 const PUBLISH_PORT = 4505;
 const EVENTS = { context: 0n, address: "inproc://events" };
 
@@ -63,12 +66,15 @@ export class SimulatedMaster {
     // A new process has made no job id yet.
     shareJids(jidMemory());
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
-    const delivery = this.#openDelivery(sessions, () => this.#publishing);
+    const bus = openBus(process);
+    network().listen(`ipc://${masterBus(opts.sock_dir).pub}`, bus);
+    const delivery = this.#openDelivery(sessions, { socket: () => this.#publishing, bus });
     this.#publishing = delivery.socket;
     network().listen(EVENTS.address, {
       process,
       receive: ([frame]) => {
         unpackMatching(frame, (tag) => (delivery.jobs.noteEvent(tag), false));
+        bus.publish(frame);
       },
     });
     network().listen(`ipc://${publishPullPath(opts.sock_dir)}`, {
@@ -97,7 +103,7 @@ export class SimulatedMaster {
     });
   }
 
-  #openDelivery(sessions: SessionKeys, socket: () => PublishSocket) {
+  #openDelivery(sessions: SessionKeys, { socket, bus }: { socket(): PublishSocket; readonly bus: PublishSocket }) {
     const { process, opts, key, log } = this.#parts;
     const book = new PresenceBook({
       sessionKeys: (id) => sessions.crypticles(id).map(({ keyString }) => keyString),
@@ -116,10 +122,10 @@ export class SimulatedMaster {
       cachedir: opts.cachedir,
       book,
       log,
-      fire: () => Promise.resolve(),
+      fire: (tag, data) => Promise.resolve(bus.publish(packEvent(tag, data))),
       onArrivals: (ids) => jobs.arrived(ids),
     });
-    return { jobs, socket: new PublishSocket(process, (frame) => presence.receive(frame)) };
+    return { jobs, socket: new PublishSocket(process, { onSubscription: (frame) => presence.receive(frame) }) };
   }
 
   /** Makes a new shared key, as the master does at an interval and when a key was deleted. */
@@ -129,54 +135,21 @@ export class SimulatedMaster {
   }
 }
 
+/** The event bus: it says to a subscriber when all its subscriptions are active. */
+function openBus(process: SimulatedProcess): PublishSocket {
+  const bus = new PublishSocket(process, {
+    welcome: BUS_WELCOME + ANSWERS_NAMES,
+    onSubscription: (frame) => {
+      const topic = new TextDecoder().decode(frame.subarray(1));
+      if (frame[0] === 1 && readSubscriberTopic(topic) !== undefined) {
+        bus.publish(new TextEncoder().encode(`${topic}\n0`));
+      }
+    },
+  });
+  return bus;
+}
+
 async function answer(requests: RequestHandler, frame: Uint8Array, connection: Connection): Promise<void> {
   const reply = await requests.handle(frame);
   if (reply.length > 0) connection.answer([reply]);
-}
-
-/** The XPUB of a master. */
-class PublishSocket {
-  readonly process: SimulatedProcess;
-  readonly #topics = new Map<Connection, Map<string, Uint8Array>>();
-  readonly #onSubscription: (frame: Uint8Array) => void;
-
-  constructor(process: SimulatedProcess, onSubscription: (frame: Uint8Array) => void) {
-    this.process = process;
-    this.#onSubscription = onSubscription;
-  }
-
-  receive([frame]: Frames, connection: Connection): void {
-    const topics = this.#topics.get(connection) ?? new Map<string, Uint8Array>();
-    this.#topics.set(connection, topics);
-    const topic = frame.subarray(1), name = topic.toHex();
-    if (frame[0] === 1) {
-      const isFirst = !this.#has(name);
-      topics.set(name, topic);
-      if (isFirst) this.#onSubscription(frame);
-    } else this.#drop(topics, name);
-  }
-
-  #has(name: string): boolean {
-    return this.#topics.values().some((topics) => topics.has(name));
-  }
-
-  /** Tells the master that a topic has lost its last subscriber, if it has. */
-  #drop(topics: Map<string, Uint8Array>, name: string): void {
-    const topic = topics.get(name);
-    topics.delete(name);
-    if (topic !== undefined && !this.#has(name)) this.#onSubscription(Uint8Array.of(0, ...topic));
-  }
-
-  lost(connection: Connection): void {
-    const topics = this.#topics.get(connection);
-    this.#topics.delete(connection);
-    for (const name of [...topics?.keys() ?? []]) this.#drop(topics!, name);
-  }
-
-  /** Sends a message to everybody who asked for it. */
-  publish(frame: Uint8Array): void {
-    for (const [connection, topics] of this.#topics) {
-      if (topics.values().some((topic) => startsWith(frame, topic))) connection.answer([frame]);
-    }
-  }
 }

@@ -14,6 +14,7 @@ import { MinionJobs } from "#lib/minion/agent/jobs.ts";
 import { MasterConnection } from "#lib/minion/agent/master_connection.ts";
 import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
 import { applicantOf } from "#tests/support/fleet/applicant.ts";
 import type { Ledger } from "./ledger.ts";
@@ -55,6 +56,7 @@ function idlePool({ process, opts, ledger, store }: MinionParts) {
       const jid = str(load.get("jid") ?? "");
       // A dead process goes on until it waits; what it begins has not happened.
       if (!process.alive) return new Promise(() => {});
+      if (load.get("fun") === "saltutil.find_job") return Promise.resolve(isRunning(load, running));
       ledger.begin(jid, opts.id, store);
       running.add(jid);
       return new Promise((resolve) => {
@@ -65,6 +67,13 @@ function idlePool({ process, opts, ledger, store }: MinionParts) {
       });
     },
   };
+}
+
+/** The answer to the question whether a job runs. */
+function isRunning(load: ValueMap, running: ReadonlySet<string>): ValueMap {
+  const [jid] = listOrEmpty(load.get("arg"));
+  const answer = typeof jid === "string" && running.has(jid) ? map({ jid }) : map({});
+  return map({ return: answer, retcode: 0, success: true });
 }
 
 /** Starts a minion, in the current process. */

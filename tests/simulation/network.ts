@@ -117,6 +117,11 @@ export class Network {
     this.#listeners.set(address, listener);
   }
 
+  /** Whether somebody listens at an address. */
+  listens(address: string): boolean {
+    return this.#listeners.get(address)?.process.alive ?? false;
+  }
+
   /** Connects to whoever listens at an address; `undefined` if nobody does. */
   connect(address: string, client: Client): Connection | undefined {
     const listener = this.#listeners.get(address);

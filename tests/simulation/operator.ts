@@ -1,39 +1,38 @@
 /**
- * The operator of a simulated fleet: publishes jobs, and notes those that the master confirms.
+ * The operator of a simulated fleet: publishes jobs as `salt` does, with the real client, and notes what it is told of
+ * each minion.
  * @module
  */
 
+import { LocalClient } from "#lib/client/local.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import { RequestTimeoutError } from "#lib/errors.ts";
-import { RequestChannel } from "#lib/sockets/request_channel.ts";
-import { decode } from "#lib/values/msgpack.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
-import { isMap, str } from "#lib/values/value.ts";
-import { publishRequest } from "#tests/support/fleet/publishes.ts";
+import { NoMasterError } from "#lib/errors.ts";
+import type { Logger } from "#lib/runtime/log.ts";
 import type { Ledger } from "./ledger.ts";
-import { REQUESTS } from "./master.ts";
 
-/** How long the operator waits for the master, in milliseconds. */
-const WAIT_MS = 5_000;
+/** Salt's time limits of a job, in milliseconds. */
+const TIMEOUTS = { timeoutMs: 5_000, gatherMs: 10_000 };
 
-/** Publishes one job; a master that does not answer, or refuses, has promised nothing. */
-export async function publishJob(opts: MasterOpts, tgt: string, ledger: Ledger): Promise<void> {
-  let frame: Uint8Array;
+/** What the operator uses. */
+export interface OperatorParts {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  readonly ledger: Ledger;
+}
+
+/** Publishes one job, and waits for its end; a master that does not run, or does not answer, has promised nothing. */
+export async function runJob(parts: OperatorParts, tgt: string): Promise<void> {
+  const { opts, log, ledger } = parts;
+  let jid: string | undefined;
   try {
-    frame = publishRequest(opts, { tgt, fun: "test.ping" });
+    using client = await LocalClient.connect(opts, { user: "root", log });
+    const job = await client.publish({ tgt, tgtType: "glob", fun: "test.ping", arg: [] });
+    jid = job.jid;
+    ledger.confirm(jid, job.minions);
+    for await (const { id, outcome } of client.collect(job, TIMEOUTS)) ledger.tell(jid, id, outcome);
+    ledger.close(jid);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return; // the master is about to start
-    throw error;
-  }
-  using channel = new RequestChannel(REQUESTS);
-  try {
-    const answer = decode(await channel.request(frame, { timeoutMs: WAIT_MS, tries: 1 }), "wire");
-    const load = mapOrEmpty(isMap(answer) ? answer.get("load") : undefined);
-    const minions = load.get("minions");
-    if (typeof load.get("jid") === "string" && Array.isArray(minions)) {
-      ledger.confirm(str(load.get("jid") ?? ""), minions.map(str));
-    }
-  } catch (error) {
-    if (!(error instanceof RequestTimeoutError)) throw error;
+    if (!(error instanceof NoMasterError)) throw error;
+    if (jid !== undefined) ledger.loseMaster(jid);
   }
 }

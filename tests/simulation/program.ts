@@ -43,11 +43,13 @@ async function main([first, last, jobs, trace]: string[]): Promise<number> {
     for (const violation of outcome.violations) print(`seed ${seed}: ${violation}`);
   }
   const sum = (of: (outcome: RunOutcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
-  const kinds = [...new Set(outcomes.flatMap(({ faults }) => Object.keys(faults)))].sort();
+  const sums = (of: (outcome: RunOutcome) => Readonly<Record<string, number>>) =>
+    [...new Set(outcomes.flatMap((outcome) => Object.keys(of(outcome))))].sort()
+      .map((kind) => `${kind} ${sum((outcome) => of(outcome)[kind] ?? 0)}`).join(", ");
   print(
     `${outcomes.length} seeds, ${sum(({ jobs }) => jobs)} jobs, ${sum(({ runs }) => runs)} runs, ` +
       `${Math.round(sum(({ seconds }) => seconds))} s simulated; faults: ` +
-      kinds.map((kind) => `${kind} ${sum(({ faults }) => faults[kind] ?? 0)}`).join(", "),
+      `${sums(({ faults }) => faults)}; told: ${sums(({ told }) => told)}`,
   );
   print(failed.length === 0 ? "0 seeds failed" : `${failed.length} seeds failed: ${failed.join(", ")}`);
   return failed.length === 0 ? 0 : 1;

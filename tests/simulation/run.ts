@@ -19,6 +19,7 @@ function fromFileUrl({ pathname }: URL): string {
 
 /** The modules that a simulation replaces, by the files that replace them. */
 const REPLACED: Readonly<Record<string, string>> = {
+  "lib/fleet/connected_ids.ts": "tests/simulation/replacements/connected_ids.ts",
   "lib/libc/sync.ts": "tests/simulation/replacements/sync.ts",
   "lib/minion/agent/master_diagnosis.ts": "tests/simulation/replacements/master_diagnosis.ts",
   "lib/os/timers.ts": "tests/simulation/replacements/timers.ts",

@@ -23,6 +23,9 @@ Deno.test("200 simulated fleets with faults lose no promised job or return, and 
   for (const fault of ["clock", "cut", "kill both", "kill master", "kill minion", "rotate", "stall"]) {
     assert(Number(new RegExp(`${fault} (\\d+)`).exec(text)?.[1]) > 100, `${fault} in ${text}`);
   }
+  for (const outcome of ["interrupted", "master lost", "not connected"]) {
+    assert(Number(new RegExp(`told: .*${outcome} (\\d+)`).exec(text)?.[1]) > 50, `${outcome} in ${text}`);
+  }
   for (const fault of ["power of all", "power of master", "power of minion"]) {
     assert(Number(new RegExp(`${fault} (\\d+)`).exec(text)?.[1]) > 30, `${fault} in ${text}`);
   }

@@ -62,6 +62,9 @@ interface Event {
   readonly run: () => void;
 }
 
+/** The shortest time that passes. */
+const TICK_MS = 0.001;
+
 /** 2026-01-01T00:00:00Z, the wall clock at the start. */
 const START_MS = 1_767_225_600_000;
 
@@ -116,7 +119,9 @@ export class World {
    * @returns Takes it back.
    */
   after(ms: number, run: () => void, process: SimulatedProcess | undefined = this.process): () => void {
-    const event: Event = { atMs: this.#nowMs + Math.max(0, ms), serial: this.#serial++, process, run };
+    // A difference of two times may be so small that it changes nothing when it is added again.
+    const atMs = this.#nowMs + (ms > 0 ? Math.max(ms, TICK_MS) : 0);
+    const event: Event = { atMs, serial: this.#serial++, process, run };
     this.#insert(event);
     return () => {
       const at = this.#queue.indexOf(event);

@@ -31,7 +31,7 @@ export class MasterHost implements AsyncDisposable {
   /** The immediate answer of each minion to find_job; other minions stay silent. */
   readonly running = new Map<string, Value>();
 
-  private constructor(readonly master: ScriptedMaster, readonly bus: BusPump, opts: MasterOpts, root: string) {
+  private constructor(readonly master: ScriptedMaster, public bus: BusPump, opts: MasterOpts, root: string) {
     this.root = root;
     this.opts = opts;
     this.#events = new EventSender(masterBus(opts.sock_dir).pull);
@@ -89,6 +89,12 @@ export class MasterHost implements AsyncDisposable {
     return this.published.filter((load) => load.get("fun") === "saltutil.find_job").map((load) =>
       load.get("tgt") ?? null
     );
+  }
+
+  /** Ends the bus and opens another one: what is fired meanwhile is lost for those who listen. */
+  async restartBus(): Promise<void> {
+    await this.bus.close();
+    this.bus = await BusPump.open(masterBus(this.opts.sock_dir), { log: SILENT_LOGGER });
   }
 
   /** Ends like a killed master: the socket file stays. */
