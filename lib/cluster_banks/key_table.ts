@@ -60,6 +60,7 @@ export class KeyTable {
     if (!isValidId(id)) throw invalidId(id);
     const state = EXCLUSIVE.find((each) => this.#pem(id, each) !== null) ?? "none";
     if (expected !== undefined && state !== expected) return false;
+    if ("put" in step && step.over !== undefined && this.#pem(id, step.put) !== step.over) return false;
     if ("put" in step) return this.#put(id, step.put, step.pem);
     if ("from" in step) {
       const pem = this.#pem(id, step.from);

@@ -20,6 +20,8 @@ export type KeyStep =
     /** Stores `pem` in that state; a key of another state goes, unless one of both is denied. */
     readonly put: KeyState;
     readonly pem: string;
+    /** The key of that state that it replaces: if there is another one now, nothing is done. Default: any, or none. */
+    readonly over?: string;
   } | {
     /** Moves the key of one state to another. */
     readonly from: KeyState;
@@ -61,6 +63,7 @@ function changeFile(store: KeyStore, step: KeyStep): boolean {
   const { id, expected } = step;
   if (expected !== undefined && (store.state(id) ?? "none") !== expected) return false;
   if ("put" in step) {
+    if (step.over !== undefined && store.get(id, step.put) !== step.over) return false;
     store.put(id, step.put, step.pem);
     return true;
   }

@@ -67,9 +67,9 @@ export function packStatements(statements: readonly KeyStatement[]): Value {
  * Reads what {@linkcode packStatements} made, in its order. `undefined` is an empty list.
  * @throws {WireError} If it is something else, or too long.
  */
-export function readStatements(packed: Value | undefined): KeyStatement[] {
+export function readStatements(packed: Value | undefined, most = MAX_STATEMENTS): KeyStatement[] {
   if (packed === undefined) return [];
-  if (!Array.isArray(packed) || packed.length > MAX_STATEMENTS) throw new WireError("no statements about keys");
+  if (!Array.isArray(packed) || packed.length > most) throw new WireError("no statements about keys");
   return packed.map((one) => {
     const body = isMap(one) ? asBytes(one.get("body")) : undefined;
     const sig = isMap(one) ? asBytes(one.get("sig")) : undefined;

@@ -40,6 +40,8 @@ export const PILLAR_REFRESHED = "/salt/minion/minion_pillar_refresh_complete";
 export const SCHEDULE_RETURN = "__schedule_return";
 /** On a minion's own bus: a question about its schedule, and the beginning of the tags of the answers. */
 export const MANAGE_SCHEDULE = "manage_schedule";
+/** Asks the minion to take another key pair of its own; and the answer. */
+export const ROTATE_KEY = "rotate_key", KEY_ROTATED = "/salt/minion/minion_rotate_key_complete";
 /** `/salt/minion/minion_schedule_<what>_complete`: the answer to such a question. */
 export const scheduleAnswer = (what: string): string => `/salt/minion/minion_schedule_${what}_complete`;
 /** The answer to the question that saves the schedule. */

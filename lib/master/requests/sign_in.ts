@@ -13,14 +13,16 @@ import { AUTH_EVENT } from "#lib/protocol/tags.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { decideKey, type Decision } from "#lib/keys/rules.ts";
 import { SIGNATURE_NAME } from "#lib/keys/master_signature.ts";
-import { packStatements } from "#lib/keys/key_statement.ts";
+import { packStatements, pathOfKeys, readStatements } from "#lib/keys/key_statement.ts";
+import { MAX_MINION_STATEMENTS } from "#lib/keys/minion_pair.ts";
+import type { Logger } from "#lib/runtime/log.ts";
 import { noteFollower } from "#lib/keys/followers.ts";
 import { isTruncatedKey } from "#lib/keys/store.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import type { AuthServices, Needs } from "./services.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { opensslEncrypt } from "#lib/crypto/openssl_rsa.ts";
-import { NEXT_MASTER } from "#lib/protocol/next_key.ts";
+import { NEXT_MASTER, NEXT_MINION } from "#lib/protocol/next_key.ts";
 import { REKEY } from "#lib/protocol/rekey.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import {
@@ -60,6 +62,8 @@ interface Application {
    * statements about the next one, as Salt's minions.
    */
   readonly trusts: string | undefined;
+  /** What leads from earlier keys of the minion to the presented one. */
+  readonly follows: Value | undefined;
 }
 
 /**
@@ -126,14 +130,18 @@ function refusalKey({ trusts }: Application, { masterKeys }: AuthServices): Priv
 /** @returns Whether it was done: no if the key on which it was decided is another by now. */
 async function storeKey(
   { id, pem }: Application,
-  { key, to }: NonNullable<Decision["store"]>,
-  { auth: { keys, keyBank }, park }: SignInNeeds,
+  { key, to, over }: KeyChange,
+  { auth: { keys, keyBank, sessions }, park }: SignInNeeds,
 ): Promise<boolean> {
   const expected = keys.state(id) ?? "none";
   park();
   const [isDone] = await keyBank.change([
-    key === "presented" ? { id, put: to, pem, expected } : { id, from: "pending", to, expected },
+    key === "presented"
+      ? { id, put: to, pem, expected, ...over !== undefined && { over } }
+      : { id, from: "pending", to, expected },
   ]);
+  // Whoever has the old key may know the session that it opened.
+  if (isDone && over !== undefined) sessions.remove(id);
   return isDone;
 }
 
@@ -178,6 +186,7 @@ function parseApplication(load: ValueMap, version: number): Application {
     token: asBytes(load.get("token")),
     autosignGrains: isMap(grains) ? grains : undefined,
     signed: version > 1,
+    follows: version > 1 ? load.get(NEXT_MINION) : undefined,
     trusts: version > 1 && typeof trusts === "string" ? trusts : undefined,
   };
 }
@@ -194,7 +203,14 @@ function usableKey(pem: string, encAlgorithm: EncryptionAlgorithm): PublicKey | 
   }
 }
 
-function decide(wanted: Application, usable: boolean, services: SignInNeeds): Decision {
+/** A change of the store, and the accepted key that a following one replaces. */
+type KeyChange = NonNullable<Decision["store"]> & { readonly over?: string };
+
+function decide(
+  wanted: Application,
+  usable: boolean,
+  services: SignInNeeds,
+): Decision & { readonly store?: KeyChange } {
   const { opts, auth: { keys, autosign }, log } = services;
   const { id, pem } = wanted;
   const validId = isValidId(id);
@@ -208,7 +224,9 @@ function decide(wanted: Application, usable: boolean, services: SignInNeeds): De
     );
   }
   const stored = cut ? "none" : state;
-  return decideKey({
+  const isSame = !cut && foundPem !== undefined && samePem(foundPem, pem);
+  const over = stored === "accepted" && !isSame && usable && isFollowed(wanted, foundPem, log) ? foundPem : undefined;
+  const decision = decideKey({
     validId,
     full: validId && isFull(id, services),
     openMode: opts.open_mode,
@@ -216,9 +234,25 @@ function decide(wanted: Application, usable: boolean, services: SignInNeeds): De
     // A check uses up a stub, so check only if the answer is needed.
     autoSign: (stored === "none" || stored === "pending") && validId && autosign.accepts(id, wanted.autosignGrains),
     stored,
-    sameKey: !cut && foundPem !== undefined && samePem(foundPem, pem),
+    sameKey: isSame || over !== undefined,
     usable,
   });
+  if (over === undefined || decision.ret !== "accepted") return decision;
+  const because = "a key that the accepted one has named as the next";
+  return { ...decision, because, store: { key: "presented", to: "accepted", over } };
+}
+
+/** Whether the accepted key says that the presented one follows it. */
+function isFollowed({ id, pem, follows }: Application, accepted: string | undefined, log: Logger): boolean {
+  if (follows === undefined || accepted === undefined) return false;
+  try {
+    const statements = readStatements(follows, MAX_MINION_STATEMENTS);
+    return pathOfKeys({ minion: id }, statements, { from: accepted, to: pem }) !== undefined;
+  } catch (error) {
+    if (!(error instanceof WireError) && !(error instanceof KeyError)) throw error;
+    log.warning(`The statements about the key of ${truncate(id)} are refused: ${error.message}`);
+    return false;
+  }
 }
 
 function isFull(id: string, { opts, minions: { data, publishPort } }: Needs<"opts" | "minions">): boolean {

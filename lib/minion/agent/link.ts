@@ -26,7 +26,8 @@ import { REKEY_COMMAND } from "#lib/protocol/rekey.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, encryptedRequest, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
 import { RequestChannel, type RequestOptions, type RequestTimeouts } from "#lib/sockets/request_channel.ts";
-import { signedByMaster } from "./master_trust.ts";
+import type { PrivateKey } from "#lib/crypto/rsa.ts";
+import { signedByMaster } from "#lib/keys/master_trust.ts";
 import { type Applicant, SignIn, type SignInCredentials, type SignInReply } from "./sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
@@ -118,7 +119,8 @@ export class MasterLink {
   /** The address of the last sign-in. */
   #signedInAt: string | undefined;
   readonly #channel: RequestChannel;
-  readonly #token: Uint8Array;
+  /** The proof of the minion's key, made once for each. */
+  #proof: { readonly key: PrivateKey; readonly token: Uint8Array } | undefined;
   readonly #closing = new AbortController();
   #signingIn: Promise<SignInCredentials> | undefined;
   #rekeying: Promise<SignInCredentials> | undefined;
@@ -140,7 +142,6 @@ export class MasterLink {
     this.#settings = { ...settings, log: settings.log.named("salt.transport") };
     this.#addresses = typeof settings.address === "string" ? undefined : settings.address;
     this.#channel = this.#open();
-    this.#token = settings.applicant.key.signX931(new TextEncoder().encode("salt"));
   }
 
   /**
@@ -185,6 +186,21 @@ export class MasterLink {
       this.#signingIn = undefined
     );
     return this.#signingIn;
+  }
+
+  /**
+   * Signs in with the key that the minion has now, after a sign-in that may have presented the one before.
+   * @throws {SignInError} If waiting cannot help.
+   */
+  async signInAnew(signal: AbortSignal): Promise<SignInCredentials> {
+    await this.#signingIn?.catch(() => {}); // whoever waits for it gets the error
+    return await this.signIn(signal);
+  }
+
+  #token(): Uint8Array {
+    const { key } = this.#settings.applicant;
+    if (this.#proof?.key !== key) this.#proof = { key, token: key.signX931(new TextEncoder().encode("salt")) };
+    return this.#proof.token;
   }
 
   async #signInOnce(signal: AbortSignal): Promise<SignInCredentials> {
@@ -485,7 +501,7 @@ export class MasterLink {
     const { applicant, signMessages } = this.#settings;
     const { id, encAlgorithm, sigAlgorithm } = applicant;
     const proof = map({ ts: Math.floor(Date.now() / 1000), id });
-    const full: ValueMap = new Map([...load, ["nonce", nonce], ...proof, ["tok", this.#token]]);
+    const full: ValueMap = new Map([...load, ["nonce", nonce], ...proof, ["tok", this.#token()]]);
     // Everything except nonce, tok and sig itself is signed, in the dialect of files.
     if (signMessages) full.set("sig", applicant.key.sign(sigAlgorithm, encode(new Map([...load, ...proof]), "disk")));
     const session = this.#session;

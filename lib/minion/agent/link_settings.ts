@@ -4,7 +4,7 @@
  */
 
 import { backoff } from "./backoff.ts";
-import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
+import { MinionPair } from "#lib/keys/minion_pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { LinkSettings, SignInTimeouts } from "./link.ts";
 import { addressesOf, type MasterAddresses } from "./master_addresses.ts";
@@ -17,18 +17,28 @@ import type { ValueMap } from "#lib/values/value.ts";
 const FIRST_WORD_MS = 2_000;
 
 /** The data for a sign-in; makes the minion's key pair at its first start. */
-export async function applicantOf(opts: MinionOpts, grains: ValueMap): Promise<Applicant> {
+export async function applicantOf(
+  opts: MinionOpts,
+  grains: ValueMap,
+): Promise<Applicant & { readonly pair: MinionPair }> {
   const autosignGrains: ValueMap = new Map();
   for (const name of opts.autosign_grains ?? []) {
     const value = grains.get(name);
     if (value !== undefined) autosignGrains.set(name, value);
   }
+  const pair = await MinionPair.open({
+    id: opts.id,
+    pkiDir: opts.pki_dir,
+    keysize: opts.keysize,
+    permissive: opts.permissive_pki_access,
+  });
   return {
     id: opts.id,
     pkiDir: opts.pki_dir,
-    key: await loadOrCreateKeyPair(opts.pki_dir, "minion", opts.keysize, {
-      permissive: opts.permissive_pki_access,
-    }),
+    pair,
+    get key() {
+      return pair.key;
+    },
     encAlgorithm: opts.encryption_algorithm,
     sigAlgorithm: opts.signing_algorithm,
     hashType: opts.hash_type,

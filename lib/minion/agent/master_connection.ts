@@ -361,6 +361,15 @@ export class MasterConnection {
   }
 
   /**
+   * Signs in with the minion's present key.
+   * @throws {SignInError} If waiting cannot help.
+   */
+  async signInAnew(): Promise<void> {
+    await this.#gap;
+    await this.#current.link.signInAnew(this.#parts.closing);
+  }
+
+  /**
    * Requests this minion's pillar.
    * @throws What `MasterLink.requestPillar` throws.
    */

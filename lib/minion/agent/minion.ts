@@ -7,11 +7,11 @@
  */
 
 import { strftime } from "#lib/text/strftime.ts";
-import { askOnBus } from "#lib/bus/ask.ts";
+import { type Answering, askOnBus } from "#lib/bus/ask.ts";
 import { BusPump } from "#lib/bus/pump.ts";
 import { CommandError, messageOf, RequestTooLargeError, SignInError, WireError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
-import { LEGACY_START_EVENT, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
+import { KEY_ROTATED, LEGACY_START_EVENT, minionStart, PILLAR_REFRESHED, ROTATE_KEY } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { minionBus, pythonMinionBus } from "#lib/bus/paths.ts";
@@ -45,6 +45,7 @@ import { tracerOf } from "#lib/tracing/late_tracer.ts";
 import type { Tracer } from "#lib/tracing/tracer.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
+import { changeOwnKey } from "./key_change.ts";
 import { applicantOf } from "./link_settings.ts";
 import { minionJournal, restoreMinion } from "./journal.ts";
 import { adoptReturns, spoolDirectory } from "./spool_directories.ts";
@@ -157,7 +158,8 @@ export class Minion {
     const jids = new JidMemory({ min, path: jidFile, log, journal });
     // The file of ids may be out of date: the process wrote it after the journal.
     for (const { load } of proc.left) jids.add(str(load.get("jid") ?? ""));
-    const masters = this.#masters = isAlone ? undefined : await this.#openMasters(pool, { jids, journal, kept });
+    const connected = isAlone ? undefined : await this.#openMasters(pool, { jids, journal, kept });
+    const masters = this.#masters = connected?.masters;
     const returners = this.#returners = new JobReturners({ opts, pool, log });
     const tracer = this.#tracer = await tracerOf(opts.tracing, `salt-minion-${opts.id}`, log);
     const jobs = this.#jobs = new MinionJobs({
@@ -186,6 +188,7 @@ export class Minion {
       pythonSocket: () => this.#pythonSocket(),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
       ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sendEvents(events) },
+      questions: connected?.questions ?? [],
       fail: (error) => this.#end(error),
     });
     await jobs.returnLeft();
@@ -211,18 +214,22 @@ export class Minion {
     }
   }
 
-  /** What connects it to its masters. */
+  /**
+   * What connects it to its masters.
+   * @returns With the questions on the minion's bus that are about that.
+   */
   async #openMasters(
     pool: JobPool,
     shared: Pick<ConnectionParts, "jids" | "journal" | "kept">,
-  ): Promise<Masters> {
+  ): Promise<{ readonly masters: Masters; readonly questions: readonly Answering[] }> {
     const opts = this.#opts, log = this.#log, closing = this.#closing.signal;
     const found = await findMasters(opts, { log, signal: closing, call: (fun) => this.#callOwn(pool, fun) });
+    const applicant = await applicantOf(opts, this.#known.grains);
     const parts: ConnectionParts = {
       ...shared,
       opts,
       log,
-      applicant: await applicantOf(opts, this.#known.grains),
+      applicant,
       closing,
       grains: () => this.#known.grains,
       operators: await operatorCheck(opts, log),
@@ -245,7 +252,16 @@ export class Minion {
     const used = lists.map(([entry]) => MasterConnection.spoolDirectory(opts, entry, isOneOfSeveral));
     await adoptReturns(spoolDirectory(opts), { used, to: used[0], log });
     const masters = new Masters(lists.map((list) => new MasterConnection(parts, list, { isOneOfSeveral })));
-    return masters;
+    const keyRotation: Answering = {
+      tag: ROTATE_KEY,
+      async answer() {
+        const data = await changeOwnKey(applicant.pair, masters.connected, opts.hash_type);
+        return { tag: KEY_ROTATED, data };
+      },
+      failed: () => KEY_ROTATED,
+      report: (text) => log.error(text),
+    };
+    return { masters, questions: [keyRotation] };
   }
 
   /** `master_type: func`: calls an execution function of this minion. */

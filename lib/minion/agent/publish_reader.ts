@@ -17,7 +17,7 @@ import type { OperatorCheck } from "#lib/operators/operator_check.ts";
 import { announcedS } from "#lib/protocol/rekey.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
 import { isSigningAlgorithm } from "#lib/crypto/rsa.ts";
-import { keysOfMaster, signedByMaster, type SigningMaster } from "./master_trust.ts";
+import { keysOfMaster, signedByMaster, type SigningMaster } from "#lib/keys/master_trust.ts";
 import type { SignInCredentials } from "./sign_in.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { matchesTarget, type TypedTarget } from "#lib/targeting/target.ts";

@@ -9,14 +9,16 @@
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, KeyError, MsgpackError, SignInError, WireError } from "#lib/errors.ts";
-import { NEXT_MASTER } from "#lib/protocol/next_key.ts";
+import type { MinionPair } from "#lib/keys/minion_pair.ts";
+import { packStatements } from "#lib/keys/key_statement.ts";
+import { NEXT_MASTER, NEXT_MINION } from "#lib/protocol/next_key.ts";
 import { REKEY } from "#lib/protocol/rekey.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, stringField, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
 import { type EncryptionAlgorithm, type PrivateKey, PublicKey, type SigningAlgorithm } from "#lib/crypto/rsa.ts";
 import { fingerprint, samePem } from "#lib/crypto/pem.ts";
-import { announcedKey, keepAnnouncedKey, MasterStatements, type SigningMaster } from "./master_trust.ts";
+import { announcedKey, keepAnnouncedKey, MasterStatements, type SigningMaster } from "#lib/keys/master_trust.ts";
 import { isMap, map, repr, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Minimum valid value of a master's `max_request_bytes`. */
@@ -54,6 +56,8 @@ export interface Applicant {
   /** The name of the file of the trusted master key, without `.pub`. Default: `minion_master`. */
   readonly masterKeyName?: string;
   readonly key: PrivateKey;
+  /** Where the key is from, and what leads to it. Default: it is never replaced. */
+  readonly pair?: MinionPair;
   /** The algorithm for encrypting the keys in the reply. */
   readonly encAlgorithm: EncryptionAlgorithm;
   /** The algorithm for signing the reply. */
@@ -79,10 +83,13 @@ export class SignIn {
   readonly #nonce = crypto.randomUUID().replaceAll("-", "");
   readonly #token: string | undefined;
   readonly #knownMaster: string | undefined;
+  /** The key that is presented: the reply is encrypted for it, also if the minion takes another meanwhile. */
+  readonly #key: PrivateKey;
 
   /** Reads `minion_master.pub`, if it exists. */
   constructor(applicant: Applicant) {
     this.#applicant = applicant;
+    this.#key = applicant.key;
     this.#knownMaster = this.#storedKey();
     // Only a master whose key is known can prove with it that it has the private key.
     this.#token = this.#knownMaster === undefined ? undefined : generateKeyString();
@@ -90,14 +97,16 @@ export class SignIn {
 
   /** Encodes the request. */
   request(): Uint8Array {
-    const { id, key, encAlgorithm, sigAlgorithm, autosignGrains } = this.#applicant;
+    const { id, encAlgorithm, sigAlgorithm, autosignGrains } = this.#applicant;
     const load = map({ cmd: "_auth", id, nonce: this.#nonce, enc_algo: encAlgorithm, sig_algo: sigAlgorithm });
     if (autosignGrains.size > 0) load.set("autosign_grains", autosignGrains);
     if (this.#token !== undefined && this.#knownMaster !== undefined) {
       const master = this.#readKey(this.#masterKeyPath, this.#knownMaster);
       load.set("token", master.encrypt(encAlgorithm, new TextEncoder().encode(this.#token)));
     }
-    load.set("pub", key.publicKey.pem);
+    load.set("pub", this.#key.publicKey.pem);
+    const statements = this.#applicant.pair?.statements ?? [];
+    if (statements.length > 0) load.set(NEXT_MINION, packStatements(statements));
     load.set(NEXT_MASTER, this.#knownMaster === undefined ? "" : fingerprint(this.#knownMaster, "sha256"));
     return clearRequest(load);
   }
@@ -147,7 +156,7 @@ export class SignIn {
   }
 
   #credentials(inner: ValueMap): SignInCredentials {
-    const { key, encAlgorithm } = this.#applicant;
+    const { encAlgorithm } = this.#applicant, key = this.#key;
     const pem = stringField(inner, "pub_key");
     const statements = new MasterStatements(inner.get(NEXT_MASTER));
     this.#checkMasterKey(pem, inner.get("pub_sig"), statements);

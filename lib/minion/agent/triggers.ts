@@ -41,6 +41,8 @@ export interface TriggerParts {
   fireLocal(tag: string, data: ValueMap): Promise<boolean>;
   /** Sends the events of beacons to the masters; never rejects. Left out if there is no master. */
   readonly send?: (events: readonly ValueMap[]) => Promise<Sent>;
+  /** Other questions that it answers. */
+  readonly questions: readonly Answering[];
   /** The minion cannot go on. */
   fail(error: unknown): void;
 }
@@ -108,6 +110,7 @@ export class Triggers {
       failed: failedAnswer,
       report: (text) => log.error(text),
     });
+    for (const question of parts.questions) await triggers.#answer(question);
     if (opts.scheduler_before_connect) schedule.start();
     return triggers;
   }

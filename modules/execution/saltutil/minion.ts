@@ -14,6 +14,7 @@ import { fn, type JobContext, type RunningJob } from "#lib/plugins/job_context.t
 import { keptReturn, keptReturns } from "#lib/jobs/kept_returns.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { decode } from "#lib/values/msgpack.ts";
+import { KEY_ROTATED, ROTATE_KEY } from "#lib/protocol/tags.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
 import { isMap, map, type ValueMap } from "#lib/values/value.ts";
 
@@ -369,6 +370,23 @@ export const revoke_auth: ModuleFunction<JobContext> = fn({
       throw error;
     }
   },
+});
+
+/** How long a new pair, and a sign-in at each master, may take, in seconds. */
+const ROTATE_S = 120;
+
+export const rotate_key: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Replace this minion's key pair. The old key signs that the new one follows it, so no operator accepts it again; the master\n" +
+      "refuses the old key as soon as the minion has signed in with the new one. Return the fingerprints of both. Not in Salt:\n" +
+      "Python's masters do not take it, and the key stays.",
+    "saltutil.rotate_key",
+  ),
+  params: {},
+  run: (_bound, { outside }) =>
+    outside.ask({ tag: ROTATE_KEY, data: new Map(), answerTag: KEY_ROTATED, waitS: ROTATE_S }).then((answer) =>
+      map({ old: answer.get("old") ?? null, new: answer.get("new") ?? null })
+    ),
 });
 
 export const regen_keys: ModuleFunction<JobContext> = fn({

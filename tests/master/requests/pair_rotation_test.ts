@@ -3,7 +3,7 @@
  * @module
  */
 
-import { announcedKey } from "#lib/minion/agent/master_trust.ts";
+import { announcedKey } from "#lib/keys/master_trust.ts";
 import { masterKeyPath } from "#lib/minion/agent/sign_in.ts";
 import { rotateMasterPair } from "#lib/keys/master_rotation.ts";
 import { isFile } from "#lib/os/file_kind.ts";

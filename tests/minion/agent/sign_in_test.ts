@@ -6,7 +6,7 @@ import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { fingerprint } from "#lib/crypto/pem.ts";
 import { type Applicant, masterKeyPath, SignIn, type SignInReply } from "#lib/minion/agent/sign_in.ts";
 import { type KeyStatement, packStatements, stateNextKey } from "#lib/keys/key_statement.ts";
-import { announcedKey, keysOfMaster } from "#lib/minion/agent/master_trust.ts";
+import { announcedKey, keysOfMaster } from "#lib/keys/master_trust.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { applicant, MasterKeys, type SignInOverrides, TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";

@@ -7,7 +7,7 @@
 
 import { fingerprint, samePem } from "#lib/crypto/pem.ts";
 import { PublicKey, type SigningAlgorithm } from "#lib/crypto/rsa.ts";
-import { type KeyStatement, pathOfKeys, readStatements } from "#lib/keys/key_statement.ts";
+import { type KeyStatement, pathOfKeys, readStatements } from "./key_statement.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import type { Value } from "#lib/values/value.ts";
 

@@ -1,0 +1,53 @@
+/** @module */
+import { CommandError } from "#lib/errors.ts";
+import { pathOfKeys } from "#lib/keys/key_statement.ts";
+import { MinionPair } from "#lib/keys/minion_pair.ts";
+import { readFileIfExists, readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { assertEquals, assertNotEquals, assertRejects } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+const placeOf = (pkiDir: string) => ({ id: "web1", pkiDir, keysize: 1024 });
+const agreed = () => Promise.resolve();
+
+Deno.test("a minion's pair is replaced when the masters agree, and stays when one does not", () =>
+  withTemporaryDirectory(async (pkiDir) => {
+    const pair = await MinionPair.open(placeOf(pkiDir)), first = pair.key.publicKey.pem;
+    await assertRejects(() => pair.rotate(() => Promise.reject(new CommandError("no"))), CommandError);
+    assertEquals([pair.key.publicKey.pem, pair.statements.length], [first, 0]);
+    assertEquals((await MinionPair.open(placeOf(pkiDir))).key.publicKey.pem, first);
+    for (const _ of [1, 2]) await pair.rotate(agreed);
+    const now = pair.key.publicKey.pem, again = await MinionPair.open(placeOf(pkiDir));
+    assertNotEquals(now, first);
+    assertEquals(again.key.publicKey.pem, now);
+    const path = pathOfKeys({ minion: "web1" }, again.statements, { from: first, to: now });
+    assertEquals(path?.length, 2);
+    assertEquals(pathOfKeys({ minion: "db1" }, again.statements, { from: first, to: now }), undefined);
+  }));
+
+Deno.test("a kill at any step of a rotation leaves one working pair", () =>
+  withTemporaryDirectory(async (pkiDir) => {
+    const paths = ["minion.pem", "minion.pub", "minion_next.pem", "minion_statements.p"].map((name) =>
+      `${pkiDir}/${name}`
+    );
+    const read = () => paths.map((path) => readFileIfExists(path));
+    const write = (files: readonly (Uint8Array | undefined)[]) =>
+      files.forEach((bytes, i) => {
+        if (readFileIfExists(paths[i]) !== undefined) Deno.removeSync(paths[i]);
+        if (bytes !== undefined) Deno.writeFileSync(paths[i], bytes, { mode: i % 2 === 0 ? 0o400 : 0o644 });
+      });
+    const pair = await MinionPair.open(placeOf(pkiDir)), old = pair.key.publicKey.pem, [pem, pub] = read();
+    await pair.rotate(agreed);
+    const [nextPem, , , statements] = read(), next = pair.key.publicKey.pem;
+    const states: readonly (readonly [state: readonly (Uint8Array | undefined)[], expected: string])[] = [
+      [[pem, pub, nextPem, undefined], old],
+      [[pem, pub, nextPem, statements], next],
+      [[nextPem, pub, undefined, statements], next],
+    ];
+    for (const [state, expected] of states) {
+      write(state);
+      const opened = await MinionPair.open(placeOf(pkiDir));
+      assertEquals(opened.key.publicKey.pem, expected);
+      assertEquals(readTextFileIfExists(paths[1])?.trim(), expected);
+      assertEquals(readTextFileIfExists(paths[2]), undefined);
+    }
+  }));
