@@ -121,16 +121,23 @@ async function rotateMaster(context: RunnerContext, times: RotationTimes): Promi
   });
 }
 
+/** The exit code of what may succeed later. */
+const EX_TEMPFAIL = 75;
+
 /**
  * @throws {CommandError} With what the options or the database say.
  * @throws {TemporaryError} If the database is away.
  */
-async function withCluster<T>({ opts, log }: RunnerContext, run: (cluster: OpenCluster) => Promise<T>): Promise<T> {
+async function withCluster<T>(
+  { opts, log, setRetcode }: RunnerContext,
+  run: (cluster: OpenCluster) => Promise<T>,
+): Promise<T> {
   try {
     await using cluster = openClusterDatabase(opts, (text) => log("warning", text));
     return await run(cluster);
   } catch (error) {
     if (error instanceof DatabaseAwayError) {
+      setRetcode(EX_TEMPFAIL);
       throw new TemporaryError(`The database of the cluster is away: ${error.message}`, { cause: error });
     }
     if (error instanceof StoreError || error instanceof PreflightError) {

@@ -193,6 +193,7 @@ function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; lo
     const suggested = isMap(result) ? result.get("outputter") : undefined;
     show(result, { errorDetails, ...typeof suggested === "string" && { out: suggested } });
   }
+  if (end === "failed") return outcome.retcode || EXIT_CODES.failed;
   return end === "done" ? outcome.retcode || ownRetcode(result) : EXIT_CODES[end];
 }
 
