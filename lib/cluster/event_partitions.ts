@@ -42,6 +42,8 @@ async function makePartition(
   { ms, step }: { readonly ms: number; readonly step: number },
 ): Promise<void> {
   const [from, to] = [ms, ms + step].map((at) => new Date(at).toISOString());
+  // A refused statement ends the transaction that it is in, but for what was before a savepoint.
+  await client.query("savepoint making_partition");
   try {
     await client.query(
       `create table if not exists ${schema}.${nameOf(ms, step)} partition of ${schema}.events
@@ -49,6 +51,7 @@ async function makePartition(
     );
   } catch (error) {
     if (!(error instanceof Error && "code" in error && TAKEN.includes(String(error.code)))) throw error;
+    await client.query("rollback to savepoint making_partition");
   }
 }
 
