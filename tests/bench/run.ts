@@ -17,6 +17,7 @@ import { PYTHON_PLUGIN_ROWS } from "#tests/bench/rows/python_plugins.ts";
 import { REACTOR_ROWS } from "#tests/bench/rows/reactor.ts";
 import { thisMachine } from "#tests/bench/harness/machine.ts";
 import { measure } from "./measure.ts";
+import { MANY_JOBS_ROWS } from "#tests/bench/rows/many_jobs.ts";
 import { MINE_ROWS } from "#tests/bench/rows/mine.ts";
 import { MEMORY_ROWS } from "#tests/bench/rows/memory.ts";
 import { minionsPlot } from "./plot.ts";
@@ -45,6 +46,7 @@ const ROWS: readonly Row[] = [
   ...DURABILITY_ROWS,
   ...STORES_ROWS,
   ...STORE_ROWS,
+  ...MANY_JOBS_ROWS,
   ...MINE_ROWS,
   ...TEMPLATE_ROWS,
   ...STATE_ROWS,

@@ -84,6 +84,8 @@ interface Server {
 export interface PostgresServer extends DatabaseServer {
   /** The file of its certificate, if it has TLS. */
   readonly certificate: string;
+  /** The process that has started all others of the server; 0 after a crash. */
+  readonly pid: number;
   /** Ends it without its last writes: its next start recovers. */
   crash(): Promise<void>;
   /** Starts it again after a crash. */
@@ -91,6 +93,7 @@ export interface PostgresServer extends DatabaseServer {
 }
 
 interface ServedDatabase extends DatabaseServer {
+  readonly pid: number;
   /** Ends its process; its files stay. */
   end(signal: Deno.Signal): Promise<void>;
 }
@@ -126,16 +129,21 @@ async function serve({ program, args, directory, port, sql }: Server): Promise<S
     await stop();
     throw error;
   }
-  return { port, sql, end, [Symbol.asyncDispose]: stop };
+  return { port, sql, end, pid: child.pid, [Symbol.asyncDispose]: stop };
 }
 
 /**
  * Starts PostgreSQL with the user `salt`, who may do everything and has the password `salt`, and the database `salt`.
  * @param options.auth How connections are admitted.
  * @param options.tls Whether it has TLS, with a certificate of `localhost` that it signed itself.
+ * @param options.synced Whether it waits for the disk, as a server does that is not for tests.
  */
 export async function startPostgres(
-  { auth = "trust", tls = false }: { readonly auth?: "trust" | "scram-sha-256"; readonly tls?: boolean } = {},
+  { auth = "trust", tls = false, synced = false }: {
+    readonly auth?: "trust" | "scram-sha-256";
+    readonly tls?: boolean;
+    readonly synced?: boolean;
+  } = {},
 ): Promise<PostgresServer> {
   const [initdb, postgres, psql] = ["initdb", "postgres", "psql"].map((name) => serverProgram(name) ?? name);
   const directory = ownDirectory(), port = freePort(), data = `${directory}/data`;
@@ -151,7 +159,18 @@ export async function startPostgres(
   const start = () =>
     serve({
       program: postgres,
-      args: ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-F", ...tls ? ["-c", "ssl=on"] : []],
+      args: [
+        "-D",
+        data,
+        "-p",
+        String(port),
+        "-h",
+        "127.0.0.1",
+        "-k",
+        directory,
+        ...synced ? [] : ["-F"],
+        ...tls ? ["-c", "ssl=on"] : [],
+      ],
       directory,
       port,
       sql: sql("postgres"),
@@ -161,6 +180,9 @@ export async function startPostgres(
   return {
     port,
     certificate,
+    get pid() {
+      return server?.pid ?? 0;
+    },
     sql: sql("salt"),
     async crash() {
       await server?.end("SIGQUIT");

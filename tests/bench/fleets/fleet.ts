@@ -18,7 +18,6 @@ import { run } from "#tests/bench/harness/processes.ts";
 import { benchCommand, type Program, type Side } from "#tests/bench/harness/sides.ts";
 import type { SwarmJob } from "./swarm_jobs.ts";
 
-const HOST = "127.0.0.1";
 /** Time limit for each start, in milliseconds. */
 const UP_MS = 120_000;
 
@@ -26,12 +25,14 @@ const UP_MS = 120_000;
  * Maximum number of simulated minions in one process: each has several sockets, and the limit of open files is often
  * 20,000.
  */
-const SWARM_MINIONS = 1_700;
+export const SWARM_MINIONS = 1_700;
 
 /** A fleet; nothing runs until it is started. */
 export class Fleet {
   /** The implementation whose programs run. */
   readonly side: Side;
+  /** The address of the master, one of loopback. */
+  readonly host: string;
   /** The directory that contains all files of the fleet. */
   readonly root: string = Deno.makeTempDirSync({ prefix: "bench_" });
   readonly #ports = { publish: freePort(), request: freePort() };
@@ -44,8 +45,9 @@ export class Fleet {
   #options: Readonly<Record<string, string>> = {};
 
   /** Writes the master's configuration. */
-  constructor(side: Side) {
+  constructor(side: Side, { host = "127.0.0.1" }: { readonly host?: string } = {}) {
     this.side = side;
+    this.host = host;
     this.#configureMaster();
     // The access keys of the master, which it would otherwise make only after its start.
     Deno.mkdirSync(`${this.pkiDir}/minions`, { recursive: true, mode: 0o700 });
@@ -89,14 +91,17 @@ export class Fleet {
   async startMaster(): Promise<number> {
     const started = performance.now();
     this.#master = this.#start("salt-master", this.root, "master.out");
-    using channel = new RequestChannel(tcpAddress(HOST, this.#ports.request), { reconnectMs: 10, reconnectMaxMs: 10 });
+    using channel = new RequestChannel(tcpAddress(this.host, this.#ports.request), {
+      reconnectMs: 10,
+      reconnectMaxMs: 10,
+    });
     await channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: UP_MS, tries: 1 });
     return performance.now() - started;
   }
 
   /** The address for requests of clients and minions: host and port. */
   get requestAddress(): { readonly host: string; readonly port: number } {
-    return { host: HOST, port: this.#ports.request };
+    return { host: this.host, port: this.#ports.request };
   }
 
   /** The master's `sock_dir`. */
@@ -118,7 +123,7 @@ export class Fleet {
   /** Prepares a minion: writes its configuration and key, and accepts the key. */
   async prepareMinion(id: string): Promise<string> {
     const root = `${this.root}/${id}`;
-    this.#configure(root, "minion", { id, master: HOST, master_port: this.#ports.request });
+    this.#configure(root, "minion", { id, master: this.host, master_port: this.#ports.request });
     const key = await loadOrCreateKeyPair(`${root}/etc/salt/pki/minion`, "minion", 2048);
     new KeyStore(this.pkiDir).put(id, "accepted", key.publicKey.pem);
     return root;
@@ -162,17 +167,31 @@ export class Fleet {
   async simulate(count: number): Promise<void> {
     while (this.#simulated < count) {
       const more = Math.min(count - this.#simulated, SWARM_MINIONS);
-      const words = [...benchCommand("fleets/swarm.ts"), "--json", "--minions", String(more)];
-      words.push("--from", String(this.#simulated + 1), "--master", `${HOST}:${this.#ports.request}`);
-      words.push("--accept-in", this.pkiDir);
-      const swarm = Service.start("the swarm", words, `${this.root}/swarm-${this.#swarms.length}.out`);
-      this.#swarms.push(swarm);
-      await eventually(() => {
-        this.checkSwarms();
-        return swarm.written.includes('"event":"ready"');
-      }, { what: `${more} simulated minions`, withinMs: UP_MS });
+      await this.startSwarm(this.#simulated + 1, more, ["--accept-in", this.pkiDir]);
       this.#simulated += more;
     }
+  }
+
+  /**
+   * Starts a process of `count` simulated minions, `sim-<from>` and so on, and waits until they have signed in.
+   * @param words More words for its command line.
+   * @default their keys are accepted already
+   */
+  async startSwarm(from: number, count: number, words: readonly string[] = []): Promise<void> {
+    const own = ["--json", "--minions", String(count), "--from", String(from)];
+    own.push("--master", `${this.host}:${this.#ports.request}`, ...words);
+    const output = `${this.root}/swarm-${this.#swarms.length}.out`;
+    const swarm = Service.start("the swarm", [...benchCommand("fleets/swarm.ts"), ...own], output);
+    this.#swarms.push(swarm);
+    await eventually(() => {
+      this.checkSwarms();
+      return swarm.written.includes('"event":"ready"');
+    }, { what: `${count} simulated minions`, withinMs: UP_MS });
+  }
+
+  /** The processes of simulated minions. */
+  get swarms(): readonly Service[] {
+    return this.#swarms;
   }
 
   /** @throws {Error} If a swarm has ended, with its output. */
@@ -213,7 +232,13 @@ export class Fleet {
   #configure(root: string, name: "master" | "minion", options: Record<string, string | number>): void {
     Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
     const user = new TextDecoder().decode(new Deno.Command("id", { args: ["-un"] }).outputSync().stdout).trim();
-    const all = { root_dir: root, user, ...name === "master" ? { interface: HOST } : {}, ...options, ...this.#options };
+    const all = {
+      root_dir: root,
+      user,
+      ...name === "master" ? { interface: this.host } : {},
+      ...options,
+      ...this.#options,
+    };
     const text = Object.entries(all).map(([key, value]) => `${key}: ${value}\n`).join("");
     Deno.writeTextFileSync(`${root}/etc/salt/${name}`, text);
   }

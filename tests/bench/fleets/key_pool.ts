@@ -24,6 +24,11 @@ export async function keyPool(count: number, bits: number): Promise<PrivateKey[]
   return keys;
 }
 
+/** The key of the simulated minion with this number, from 1, whichever process it is in. */
+export function keyOf(number: number, keys: readonly PrivateKey[]): PrivateKey {
+  return keys[(number - 1) % keys.length];
+}
+
 function cacheDirectory(): string {
   const cache = Deno.env.get("XDG_CACHE_HOME") || `${Deno.env.get("HOME") ?? ""}/.cache`;
   return `${cache}/salt-bench`;

@@ -17,7 +17,7 @@ import { parsePublished } from "#lib/protocol/payload.ts";
 import type { SignInCredentials } from "#lib/minion/agent/sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { keyPool } from "./key_pool.ts";
+import { keyOf, keyPool } from "./key_pool.ts";
 import { prepareManySockets } from "./many_sockets.ts";
 import { SimulatedMinion } from "./simulated_minion.ts";
 import { BUSY_LIMIT, type SwarmJob, SwarmJobs } from "./swarm_jobs.ts";
@@ -155,11 +155,11 @@ async function main(args: string[]): Promise<void> {
   }
   prepareManySockets(count * SOCKETS + 10);
 
-  const keys = await keyPool(Math.min(count, number("keys", values.keys)), number("bits", values.bits));
+  const keys = await keyPool(Math.min(first + count - 1, number("keys", values.keys)), number("bits", values.bits));
   const ids = Array.from({ length: count }, (_, i) => `${values.prefix}${first + i}`);
   if (values["accept-in"] !== undefined) {
     const store = new KeyStore(values["accept-in"]);
-    for (const [i, id] of ids.entries()) store.put(id, "accepted", keys[i % keys.length].publicKey.pem);
+    for (const [i, id] of ids.entries()) store.put(id, "accepted", keyOf(first + i, keys).publicKey.pem);
   }
 
   const pkiDir = Deno.makeTempDirSync({ prefix: "swarm_" });
@@ -176,7 +176,7 @@ async function main(args: string[]): Promise<void> {
     answer: (load: ValueMap) => answers.answer(load),
     note: (load: ValueMap, what: "received" | "acknowledged" | "failed") => jobs.note(load, what),
   };
-  const minions = ids.map((id, i) => new SimulatedMinion(id, keys[i % keys.length], settings));
+  const minions = ids.map((id, i) => new SimulatedMinion(id, keyOf(first + i, keys), settings));
   const end = () => {
     for (const minion of minions) minion.close();
     if (values.json) say(line({ event: "end", firstWaits: waits.first }));

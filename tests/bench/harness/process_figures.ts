@@ -74,6 +74,8 @@ const TICK_MS = 10;
 const PPID = 1;
 const UTIME = 11;
 const STIME = 12;
+const CUTIME = 13;
+const CSTIME = 14;
 
 function statFields(path: string): string[] | undefined {
   const text = readIfThere(path);
@@ -84,12 +86,23 @@ function cpuTicks(fields: string[] | undefined): number {
   return fields === undefined ? 0 : Number(fields[UTIME]) + Number(fields[STIME]);
 }
 
-/** A process may end while its files are read. */
-function readIfThere(path: string): string | undefined {
+/** The text of a file of a process or a thread, which may end meanwhile. */
+export function readIfThere(path: string): string | undefined {
+  return unlessGone(() => Deno.readTextFileSync(path));
+}
+
+/** What is read of a process or a thread; `undefined` if it has ended. */
+export function unlessGone<T>(read: () => T): T | undefined {
   try {
-    return Deno.readTextFileSync(path);
+    return read();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || /os error 3\b/.test(String(error))) return undefined;
     throw error;
   }
+}
+
+/** Processor time of the programs that this program has started and that have ended, in milliseconds. */
+export function endedCpuMs(): number {
+  const fields = statFields("/proc/self/stat");
+  return fields === undefined ? 0 : (Number(fields[CUTIME]) + Number(fields[CSTIME])) * TICK_MS;
 }

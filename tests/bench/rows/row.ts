@@ -64,6 +64,7 @@ export interface Row {
 /** The fleets of a group, made at their first use, its directories, and remarks on the measurement. */
 export class Stage {
   readonly #directories: string[] = [];
+  readonly #servers: AsyncDisposable[] = [];
   readonly #fleets = new Map<string, Promise<Fleet>>();
   /** Reasons to doubt a figure. */
   readonly remarks = new Set<string>();
@@ -93,10 +94,16 @@ export class Stage {
     return path;
   }
 
+  /** Ends a server with the group, after the fleets. */
+  endWith(server: AsyncDisposable): void {
+    this.#servers.push(server);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const fleets = await Promise.allSettled(this.#fleets.values());
     for (const made of fleets) if (made.status === "fulfilled") await made.value[Symbol.asyncDispose]();
     this.#fleets.clear();
+    for (const server of this.#servers.splice(0)) await server[Symbol.asyncDispose]();
     for (const path of this.#directories.splice(0)) Deno.removeSync(path, { recursive: true });
   }
 }
