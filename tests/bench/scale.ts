@@ -148,8 +148,6 @@ async function main(args: string[]): Promise<number> {
     say(USAGE);
     return 0;
   }
-  const interrupt = () => Deno.exit(130);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
   const figures = await measureScale({
     minions: number("minions", values.minions),
     masters: number("masters", values.masters),
@@ -158,7 +156,6 @@ async function main(args: string[]): Promise<number> {
     progress: (text) => Deno.stderr.writeSync(new TextEncoder().encode(`${text}\n`)),
   }).finally(removeRoots);
   say(scaleText(figures));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.removeSignalListener(signal, interrupt);
   return figures.answered.every((count) => count === figures.minions) ? 0 : 1;
 }
 
