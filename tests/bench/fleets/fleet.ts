@@ -20,6 +20,8 @@ import type { SwarmJob } from "./swarm_jobs.ts";
 
 /** Time limit for each start, in milliseconds. */
 const UP_MS = 120_000;
+/** Time limit for the sign-in of the minions of one process, in milliseconds: other processes may sign in as well. */
+const SIGNED_IN_MS = 600_000;
 
 /**
  * Maximum number of simulated minions in one process: each has several sockets, and the limit of open files is often
@@ -186,7 +188,7 @@ export class Fleet {
     await eventually(() => {
       this.checkSwarms();
       return swarm.written.includes('"event":"ready"');
-    }, { what: `${count} simulated minions`, withinMs: UP_MS });
+    }, { what: `${count} simulated minions`, withinMs: SIGNED_IN_MS });
   }
 
   /** The processes of simulated minions. */
