@@ -113,7 +113,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/files": [["backends"], ["git"], ["server"], ["client"]],
   "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
   "lib/python_bridge": [["zygote"], ["link"], ["loader"]],
-  "lib/minion": [["keeper"], ["worker"], ["beacons", "schedule"], ["agent"], ["local_call"], ["ssh_host"]],
+  "lib/minion": [["keeper"], ["worker"], ["beacons", "masters", "schedule"], ["agent"], ["local_call"], ["ssh_host"]],
   "lib/master": [
     ["cluster"],
     ["functions", "publisher"],

@@ -1,6 +1,7 @@
 /**
  * The rows of the masters' key pairs in the database of a cluster: the pair in use, the next one while it follows, and
- * all statements about pairs. Each master mirrors them into its `pki_dir`, from which it reads as one that stands alone.
+ * all statements about pairs. Each master mirrors them into its `pki_dir`, and reads them there
+ * as one that stands alone.
  * @module
  */
 
@@ -121,7 +122,7 @@ export async function removeOldPairs(client: Client, schema: string, found: Clus
   await client.query(`delete from ${schema}.secrets where name = $1 and generation < $2`, [PAIR, found.generation]);
 }
 
-/** Notes minions that follow the pair with this fingerprint. Masters do not exchange these rows: they have no number. */
+/** Notes minions that follow the pair with this fingerprint. Masters do not exchange these unnumbered rows. */
 export async function saveFollowers(
   client: Client,
   { schema, origin }: { readonly schema: string; readonly origin: number },

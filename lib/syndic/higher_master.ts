@@ -6,15 +6,15 @@
 
 import { type MasterEntry, masterName } from "#lib/config/master_entries.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import type { JidMemory } from "#lib/minion/agent/jid_memory.ts";
-import { MasterLink } from "#lib/minion/agent/link.ts";
-import { linkSettings } from "#lib/minion/agent/link_settings.ts";
-import { addressesOf } from "#lib/minion/agent/master_addresses.ts";
-import { PublishReader } from "#lib/minion/agent/publish_reader.ts";
-import { ReturnSpool, spoolRules } from "#lib/minion/agent/return_spool.ts";
-import type { Applicant } from "#lib/minion/agent/sign_in.ts";
-import { masterSpool } from "#lib/minion/agent/spool_directories.ts";
-import { Subscription } from "#lib/minion/agent/subscription.ts";
+import type { JidMemory } from "#lib/minion/masters/jid_memory.ts";
+import { MasterLink } from "#lib/minion/masters/link.ts";
+import { linkSettings } from "#lib/minion/masters/link_settings.ts";
+import { addressesOf } from "#lib/minion/masters/master_addresses.ts";
+import { PublishReader } from "#lib/minion/masters/publish_reader.ts";
+import { ReturnSpool, spoolRules } from "#lib/minion/masters/return_spool.ts";
+import type { Applicant } from "#lib/minion/masters/sign_in.ts";
+import { masterSpool } from "#lib/minion/masters/spool_directories.ts";
+import { Subscription } from "#lib/minion/masters/subscription.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 

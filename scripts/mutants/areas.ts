@@ -67,9 +67,9 @@ export const AREAS: readonly Area[] = [
       "lib/master/requests/minion_data.ts",
       "lib/values/msgpack_reader.ts",
       "lib/protocol/payload.ts",
-      "lib/minion/agent/publish_reader.ts",
+      "lib/minion/masters/publish_reader.ts",
       "lib/master/requests/request_handler.ts",
-      "lib/minion/agent/sign_in.ts",
+      "lib/minion/masters/sign_in.ts",
       "lib/targeting/target.ts",
     ],
     blackBox: ["tests/master/requests/hostile_frames_test.ts", "tests/system/security_lessons_test.ts"],
@@ -84,7 +84,7 @@ export const AREAS: readonly Area[] = [
       "lib/master/daemon/journal.ts",
       "lib/minion/agent/journal.ts",
       "lib/jobs/oversized_return.ts",
-      "lib/minion/agent/return_spool.ts",
+      "lib/minion/masters/return_spool.ts",
       "lib/jobs/undelivered.ts",
       "lib/jobs/undelivered_log.ts",
     ],
@@ -93,7 +93,7 @@ export const AREAS: readonly Area[] = [
   {
     name: "redelivery",
     files: [
-      "lib/minion/agent/jid_memory.ts",
+      "lib/minion/masters/jid_memory.ts",
       "lib/jobs/acks.ts",
       "lib/jobs/outcomes.ts",
       "lib/client/watch.ts",
@@ -122,7 +122,7 @@ export const AREAS: readonly Area[] = [
   {
     name: "limits",
     files: [
-      "lib/minion/agent/backoff.ts",
+      "lib/minion/masters/backoff.ts",
       "lib/config/connection_limits.ts",
       "lib/sockets/connection_memory.ts",
       "lib/sockets/connection_shares.ts",

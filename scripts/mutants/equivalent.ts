@@ -108,7 +108,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: "both are undefined past their common length",
   },
   {
-    file: "lib/minion/agent/publish_reader.ts",
+    file: "lib/minion/masters/publish_reader.ts",
     code: "#lastSerial = 0;",
     change: "0 → 1",
     why: "it is read only after a sign-in, which sets it",

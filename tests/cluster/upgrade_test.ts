@@ -52,7 +52,7 @@ Deno.test({
       assertEquals((await schemaNumber(client, "salt"))?.schema, 1);
       const retention = { keepSeconds: 86_400 * 7, nowMs: Date.UTC(2027, 2, 9, 12, 30) };
       await Promise.all(clients.map((each) => makeSchema(each, "salt", retention)));
-      assertEquals(await schemaNumber(client, "salt"), { schema: 2, oldestReader: 1 });
+      assertEquals(await schemaNumber(client, "salt"), { schema: 3, oldestReader: 1 });
       const texts = async (sql: string) => (await client.query<{ readonly x: string }>(sql)).rows.map(({ x }) => x);
       assertEquals(await texts("select jid as x from salt.jobs order by jid"), ["20270309123000000000", "made_up"]);
       assertEquals(await texts("select encode(body, 'hex') as x from salt.returns"), ["c3"]);

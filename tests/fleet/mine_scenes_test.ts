@@ -6,8 +6,8 @@
  * @module
  */
 
-import { MasterLink } from "#lib/minion/agent/link.ts";
-import { applicantOf, linkSettings } from "#lib/minion/agent/link_settings.ts";
+import { MasterLink } from "#lib/minion/masters/link.ts";
+import { applicantOf, linkSettings } from "#lib/minion/masters/link_settings.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { parseJson } from "#lib/values/json_read.ts";

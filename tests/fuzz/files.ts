@@ -18,7 +18,7 @@ import { KeyStore } from "#lib/keys/store.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { MinionKeys } from "#lib/keys/accepted_keys.ts";
 import { encode } from "#lib/values/msgpack.ts";
-import { ReturnSpool } from "#lib/minion/agent/return_spool.ts";
+import { ReturnSpool } from "#lib/minion/masters/return_spool.ts";
 import { PrivateKey, PublicKey } from "#lib/crypto/rsa.ts";
 import { cleanPem, fingerprint } from "#lib/crypto/pem.ts";
 import { SALT } from "#lib/commands/programs/salt_options.ts";

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { lonePair } from "#tests/support/fleet/services.ts";
 import { Access } from "#lib/auth/access.ts";
 import { Callers } from "#lib/auth/callers.ts";
 import { ownConnection } from "#tests/support/fleet/attempts.ts";
@@ -116,7 +117,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     pillars: { compile: () => Promise.resolve(encode(new Map(), "wire")) },
     opts,
     auth: {
-      masterKey,
+      masterKeys: lonePair(masterKey),
       sharedKey: new SharedKey(),
       sessions,
       keys,

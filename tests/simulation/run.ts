@@ -21,7 +21,7 @@ function fromFileUrl({ pathname }: URL): string {
 const REPLACED: Readonly<Record<string, string>> = {
   "lib/fleet/connected_ids.ts": "tests/simulation/replacements/connected_ids.ts",
   "lib/libc/sync.ts": "tests/simulation/replacements/sync.ts",
-  "lib/minion/agent/master_diagnosis.ts": "tests/simulation/replacements/master_diagnosis.ts",
+  "lib/minion/masters/master_diagnosis.ts": "tests/simulation/replacements/master_diagnosis.ts",
   "lib/os/timers.ts": "tests/simulation/replacements/timers.ts",
   "lib/sockets/endpoint.ts": "tests/simulation/replacements/endpoint.ts",
 };

@@ -5,8 +5,8 @@
  */
 
 import { isMap, repr, type Value } from "#lib/values/value.ts";
-import { MasterLink } from "#lib/minion/agent/link.ts";
-import { applicantOf, linkSettings } from "#lib/minion/agent/link_settings.ts";
+import { MasterLink } from "#lib/minion/masters/link.ts";
+import { applicantOf, linkSettings } from "#lib/minion/masters/link_settings.ts";
 import { pillarRequest } from "#lib/minion/agent/pillar_request.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";

@@ -1,6 +1,6 @@
 /**
- * Replaces the shared key: announces the next one, so that minions ask for it one by one, and then uses it. And takes the
- * next key pair at the end of its overlap.
+ * Replaces the shared key: announces the next one, so that minions ask for it one by one, and then uses it. And takes
+ * the next key pair at the end of its overlap.
  * Source: docs/protocol.md "The shared key and session keys".
  * @module
  */

@@ -19,7 +19,7 @@ import { configuredReturners, returnerNames } from "#lib/returners/names.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
-import { ReturnSpool, spoolRules } from "./return_spool.ts";
+import { ReturnSpool, spoolRules } from "#lib/minion/masters/return_spool.ts";
 
 /** Fields of a return for the master that returners do not get. */
 const MASTERS: readonly string[] = ["cmd", "error_details", "interrupted", REFUSED_JOB, CHAIN];

@@ -23,7 +23,7 @@ import { asNoted, NO_LOG, noLogReader } from "#lib/protocol/no_log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { AcknowledgedState } from "#lib/protocol/outcome.ts";
 import type { ProcFiles, ProcState } from "#lib/minion/worker/proc_files.ts";
-import type { Returns } from "./unsent_returns.ts";
+import type { Returns } from "#lib/minion/masters/unsent_returns.ts";
 import { CHAIN, REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import type { CheckedJob } from "#lib/operators/check_job.ts";
 import type { JobChain } from "#lib/operators/job_chain.ts";

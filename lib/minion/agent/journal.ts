@@ -7,13 +7,13 @@
 import { messageOf } from "#lib/errors.ts";
 import { makeDirectorySynced, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { isJid } from "#lib/protocol/jid.ts";
-import type { JidMemory } from "./jid_memory.ts";
+import type { JidMemory } from "#lib/minion/masters/jid_memory.ts";
 import { checkDurability, Journal, type JournalOptions, replayJournal } from "#lib/os/journal.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { procDirectory, writeNote } from "#lib/jobs/proc_notes.ts";
-import { isMasterSpool, spoolDirectory } from "./spool_directories.ts";
+import { isMasterSpool, spoolDirectory } from "#lib/minion/masters/spool_directories.ts";
 import { isMap, str, toNumber } from "#lib/values/value.ts";
 
 function optionsOf(opts: MinionOpts, log: Logger): JournalOptions {

@@ -12,7 +12,7 @@ import type { MinionPair } from "#lib/keys/minion_pair.ts";
 import { NEXT_MINION, ROTATE_KEY_COMMAND } from "#lib/protocol/next_key.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
-import type { MasterConnection } from "./master_connection.ts";
+import type { MasterConnection } from "#lib/minion/masters/master_connection.ts";
 
 /**
  * Replaces the pair.

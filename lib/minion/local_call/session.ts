@@ -5,11 +5,11 @@
 
 import { isOneOfMany, orderMasters } from "#lib/config/master_entries.ts";
 import { SignInError } from "#lib/errors.ts";
-import { findMasters } from "#lib/minion/agent/master_list.ts";
-import type { Applicant } from "#lib/minion/agent/sign_in.ts";
+import { findMasters } from "#lib/minion/masters/master_list.ts";
+import type { Applicant } from "#lib/minion/masters/sign_in.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { MasterLink } from "#lib/minion/agent/link.ts";
-import { applicantOf, linkSettings } from "#lib/minion/agent/link_settings.ts";
+import { MasterLink } from "#lib/minion/masters/link.ts";
+import { applicantOf, linkSettings } from "#lib/minion/masters/link_settings.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { PillarQuery } from "#lib/plugins/job_context.ts";
 import { pillarRequest } from "#lib/minion/agent/pillar_request.ts";

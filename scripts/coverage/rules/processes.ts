@@ -68,7 +68,7 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
     why: "a system that does not say how much memory a process has",
   },
   { path: "lib/master/daemon/mworker.ts", line: /if \(note === undefined\) throw/, why: ALWAYS_THERE },
-  { path: "lib/minion/agent/link.ts", line: /session === undefined\) throw/, why: ALWAYS_THERE },
+  { path: "lib/minion/masters/link.ts", line: /session === undefined\) throw/, why: ALWAYS_THERE },
   { path: "lib/minion/agent/minion.ts", line: /#link === undefined\) throw/, why: ALWAYS_THERE },
   { path: "lib/minion/agent/minion.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
 ];

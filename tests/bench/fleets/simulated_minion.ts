@@ -4,16 +4,16 @@
  * @module
  */
 
-import type { Backoff } from "#lib/minion/agent/backoff.ts";
+import type { Backoff } from "#lib/minion/masters/backoff.ts";
 import { AuthenticationError, SignInError } from "#lib/errors.ts";
 import { stampNow } from "#lib/bus/event.ts";
 import { minionStart } from "#lib/protocol/tags.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { MasterLink } from "#lib/minion/agent/link.ts";
+import { MasterLink } from "#lib/minion/masters/link.ts";
 import { presenceTopic } from "#lib/fleet/presence.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
-import type { SignInCredentials } from "#lib/minion/agent/sign_in.ts";
+import type { SignInCredentials } from "#lib/minion/masters/sign_in.ts";
 import { Inbox } from "#lib/sockets/endpoint.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { matchesTarget } from "#lib/targeting/target.ts";

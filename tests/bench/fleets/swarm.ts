@@ -8,13 +8,13 @@
  */
 
 import { sameBytes } from "#lib/crypto/same_bytes.ts";
-import { type Backoff, backoff } from "#lib/minion/agent/backoff.ts";
+import { type Backoff, backoff } from "#lib/minion/masters/backoff.ts";
 import { Crypticle } from "#lib/crypto/crypticle.ts";
 import { WireError } from "#lib/errors.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { raiseOpenFileLimit } from "#lib/libc/libc.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
-import type { SignInCredentials } from "#lib/minion/agent/sign_in.ts";
+import type { SignInCredentials } from "#lib/minion/masters/sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { keyOf, keyPool } from "./key_pool.ts";

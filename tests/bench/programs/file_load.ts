@@ -8,8 +8,8 @@
  */
 
 import { KeyStore } from "#lib/keys/store.ts";
-import { MasterLink } from "#lib/minion/agent/link.ts";
-import { backoff } from "#lib/minion/agent/backoff.ts";
+import { MasterLink } from "#lib/minion/masters/link.ts";
+import { backoff } from "#lib/minion/masters/backoff.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";

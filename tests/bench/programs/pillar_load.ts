@@ -6,9 +6,9 @@
  * @module
  */
 
-import { backoff } from "#lib/minion/agent/backoff.ts";
+import { backoff } from "#lib/minion/masters/backoff.ts";
 import { KeyStore } from "#lib/keys/store.ts";
-import { MasterLink } from "#lib/minion/agent/link.ts";
+import { MasterLink } from "#lib/minion/masters/link.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { map } from "#lib/values/value.ts";

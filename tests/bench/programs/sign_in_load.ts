@@ -9,7 +9,7 @@
 import { KeyStore } from "#lib/keys/store.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
 import { RequestChannel, tcpAddress } from "#lib/sockets/request_channel.ts";
-import { SignIn } from "#lib/minion/agent/sign_in.ts";
+import { SignIn } from "#lib/minion/masters/sign_in.ts";
 import { map } from "#lib/values/value.ts";
 import { keyPool } from "#tests/bench/fleets/key_pool.ts";
 import { applicantOf } from "#tests/support/fleet/applicant.ts";

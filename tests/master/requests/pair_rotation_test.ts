@@ -4,7 +4,7 @@
  */
 
 import { announcedKey } from "#lib/keys/master_trust.ts";
-import { masterKeyPath } from "#lib/minion/agent/sign_in.ts";
+import { masterKeyPath } from "#lib/minion/masters/sign_in.ts";
 import { rotateMasterPair } from "#lib/keys/master_rotation.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { parseJson } from "#lib/values/json_read.ts";

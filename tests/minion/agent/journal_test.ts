@@ -1,4 +1,4 @@
-import { JidMemory } from "#lib/minion/agent/jid_memory.ts";
+import { JidMemory } from "#lib/minion/masters/jid_memory.ts";
 import { minionJournal, restoreMinion } from "#lib/minion/agent/journal.ts";
 import { procDirectory } from "#lib/jobs/proc_notes.ts";
 import { lexistsOrThrow } from "#lib/os/file_kind.ts";

@@ -1,6 +1,6 @@
 /** A minion's pillar request, its pillar cache, and the grains of its sign-in. */
 
-import { applicantOf } from "#lib/minion/agent/link_settings.ts";
+import { applicantOf } from "#lib/minion/masters/link_settings.ts";
 import { writePillarCache } from "#lib/minion/agent/pillar_cache.ts";
 import { extraMinionData, pillarRequest } from "#lib/minion/agent/pillar_request.ts";
 import { map, repr } from "#lib/values/value.ts";

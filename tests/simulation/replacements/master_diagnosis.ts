@@ -1,5 +1,5 @@
 /**
- * Replaces lib/minion/agent/master_diagnosis.ts in a simulation, which would look at the real network.
+ * Replaces lib/minion/masters/master_diagnosis.ts in a simulation, which would look at the real network.
  * @module
  */
 

@@ -4,7 +4,7 @@
  */
 
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
-import type { Applicant } from "#lib/minion/agent/sign_in.ts";
+import type { Applicant } from "#lib/minion/masters/sign_in.ts";
 
 /** An applicant with a minion's default options. */
 export function applicantOf(id: string, key: PrivateKey, pkiDir: string): Applicant {

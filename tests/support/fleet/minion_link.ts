@@ -3,8 +3,8 @@
  * @module
  */
 
-import { type Backoff, backoff } from "#lib/minion/agent/backoff.ts";
-import { MasterLink, type SignInTimeouts } from "#lib/minion/agent/link.ts";
+import { type Backoff, backoff } from "#lib/minion/masters/backoff.ts";
+import { MasterLink, type SignInTimeouts } from "#lib/minion/masters/link.ts";
 import type { RequestTimeouts } from "#lib/sockets/request_channel.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";

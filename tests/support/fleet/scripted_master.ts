@@ -11,7 +11,7 @@ import { createLogger, levelName, type Logger } from "#lib/runtime/log.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { asBytes, parseRequest } from "#lib/protocol/payload.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm, PrivateKey, PublicKey } from "#lib/crypto/rsa.ts";
-import type { Applicant } from "#lib/minion/agent/sign_in.ts";
+import type { Applicant } from "#lib/minion/masters/sign_in.ts";
 import { Duplex } from "#lib/sockets/endpoint.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { Peer } from "./peer.ts";

@@ -56,7 +56,7 @@ export interface TestServices extends MasterServices, Disposable {
 let masterKey: Promise<PrivateKey> | undefined;
 
 /** A master's key pair that no other follows. */
-function lonePair(pair: PrivateKey): MasterServices["auth"]["masterKeys"] {
+export function lonePair(pair: PrivateKey): MasterServices["auth"]["masterKeys"] {
   const withFingerprint = (text: string) => fingerprint(pair.publicKey.pem, "sha256") === text ? pair : undefined;
   return { current: pair, newest: pair, statements: [], announced: undefined, withFingerprint };
 }

@@ -2,10 +2,10 @@
 import { generateKeyString } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, MsgpackError, WireError } from "#lib/errors.ts";
 import { encode } from "#lib/values/msgpack.ts";
-import { JidMemory } from "#lib/minion/agent/jid_memory.ts";
-import { PublishReader, type ReaderRules } from "#lib/minion/agent/publish_reader.ts";
+import { JidMemory } from "#lib/minion/masters/jid_memory.ts";
+import { PublishReader, type ReaderRules } from "#lib/minion/masters/publish_reader.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
-import type { SignInCredentials } from "#lib/minion/agent/sign_in.ts";
+import type { SignInCredentials } from "#lib/minion/masters/sign_in.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { MasterKeys, memoryLog, type PublishLies, TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";

@@ -3,10 +3,10 @@
  * @module
  */
 
-import { backoff } from "./backoff.ts";
+import { backoff } from "#lib/minion/masters/backoff.ts";
 import { MinionPair } from "#lib/keys/minion_pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import type { LinkSettings, SignInTimeouts } from "./link.ts";
+import type { LinkSettings, SignInTimeouts } from "#lib/minion/masters/link.ts";
 import { addressesOf, type MasterAddresses } from "./master_addresses.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { Applicant, SignInCredentials } from "./sign_in.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { lookUpAddresses, MasterAddresses } from "#lib/minion/agent/master_addresses.ts";
+import { lookUpAddresses, MasterAddresses } from "#lib/minion/masters/master_addresses.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("the next address where a process listens is taken, and stays", async () => {

@@ -9,13 +9,13 @@
 import { AuthenticationError, MsgpackError, SignInError, WireError } from "#lib/errors.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import type { MasterLink } from "./link.ts";
-import { keepAlive } from "./link_settings.ts";
+import type { MasterLink } from "#lib/minion/masters/link.ts";
+import { keepAlive } from "#lib/minion/masters/link_settings.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { presenceTopic } from "#lib/fleet/presence.ts";
-import { PublishReader } from "./publish_reader.ts";
+import { PublishReader } from "#lib/minion/masters/publish_reader.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
-import type { SignInCredentials } from "./sign_in.ts";
+import type { SignInCredentials } from "#lib/minion/masters/sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { HEARTBEAT } from "#lib/sockets/settings.ts";
 import { Inbox } from "#lib/sockets/endpoint.ts";

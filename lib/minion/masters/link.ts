@@ -7,7 +7,7 @@
  */
 
 import { sameBytes } from "#lib/crypto/same_bytes.ts";
-import type { Backoff } from "./backoff.ts";
+import type { Backoff } from "#lib/minion/masters/backoff.ts";
 import { Crypticle } from "#lib/crypto/crypticle.ts";
 import {
   AuthenticationError,

@@ -14,7 +14,7 @@ import {
 } from "#lib/errors.ts";
 import { FROM_MASTER, OWN_JOB } from "#lib/protocol/own_job.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
-import type { MasterConnection } from "./master_connection.ts";
+import type { MasterConnection } from "#lib/minion/masters/master_connection.ts";
 import type { Returns } from "./unsent_returns.ts";
 
 /** Requests that concern all masters: events, and the mine. Source: `salt/minion.py` handle_event. */

@@ -1,7 +1,7 @@
 /** @module */
 import { RequestTimeoutError, RequestTooLargeError, WireError } from "#lib/errors.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
-import { ReturnSpool, type SpoolLimits } from "#lib/minion/agent/return_spool.ts";
+import { ReturnSpool, type SpoolLimits } from "#lib/minion/masters/return_spool.ts";
 import { Float, isMap, map, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";

@@ -4,7 +4,7 @@
  */
 
 import { createSocket } from "node:dgram";
-import { orderRecords, resolveServices } from "#lib/minion/agent/master_services.ts";
+import { orderRecords, resolveServices } from "#lib/minion/masters/master_services.ts";
 import { SignInError } from "#lib/errors.ts";
 import { masterName } from "#lib/config/master_entries.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";

@@ -1,5 +1,5 @@
 /** @module */
-import { backoff } from "#lib/minion/agent/backoff.ts";
+import { backoff } from "#lib/minion/masters/backoff.ts";
 import { Random } from "#tests/fuzz/mutate.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 

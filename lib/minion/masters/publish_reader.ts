@@ -9,7 +9,7 @@ import { Crypticle } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, KeyError, MsgpackError, TargetError, WireError } from "#lib/errors.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { isJid } from "#lib/protocol/jid.ts";
-import type { JidMemory } from "./jid_memory.ts";
+import type { JidMemory } from "#lib/minion/masters/jid_memory.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { OP } from "#lib/protocol/operator_field.ts";
 import type { CheckedJob } from "#lib/operators/check_job.ts";

@@ -1,5 +1,5 @@
 /** @module */
-import { JidMemory, type JidMemoryOptions } from "#lib/minion/agent/jid_memory.ts";
+import { JidMemory, type JidMemoryOptions } from "#lib/minion/masters/jid_memory.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 

@@ -4,7 +4,7 @@ import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes, parseRequest } from "#lib/protocol/payload.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { fingerprint } from "#lib/crypto/pem.ts";
-import { type Applicant, masterKeyPath, SignIn, type SignInReply } from "#lib/minion/agent/sign_in.ts";
+import { type Applicant, masterKeyPath, SignIn, type SignInReply } from "#lib/minion/masters/sign_in.ts";
 import { type KeyStatement, packStatements, stateNextKey } from "#lib/keys/key_statement.ts";
 import { announcedKey, keysOfMaster } from "#lib/keys/master_trust.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";

@@ -4,7 +4,7 @@
  */
 
 import { SignInError } from "#lib/errors.ts";
-import type { SignInTimeouts } from "#lib/minion/agent/link.ts";
+import type { SignInTimeouts } from "#lib/minion/masters/link.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
@@ -20,7 +20,7 @@ import {
   WRONG,
 } from "#tests/support/fleet/minion_link.ts";
 import { sleep } from "#lib/os/sleep.ts";
-import { reachOf } from "#lib/minion/agent/master_diagnosis.ts";
+import { reachOf } from "#lib/minion/masters/master_diagnosis.ts";
 import { MasterKeys, ScriptedMaster } from "#tests/support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "#tests/support/time.ts";
 

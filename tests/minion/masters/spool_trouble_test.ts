@@ -5,7 +5,7 @@
 
 import { RequestTimeoutError, RequestTooLargeError, WireError } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
-import { ReturnSpool, type SpoolLimits } from "#lib/minion/agent/return_spool.ts";
+import { ReturnSpool, type SpoolLimits } from "#lib/minion/masters/return_spool.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 import { assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
