@@ -272,8 +272,7 @@ class Zygote:
             return
         if descriptor == child.printed:
             if not child.read_printed():
-                self.forget(descriptor)
-                os.close(descriptor)
+                self.close_printed(child)
             return
         # The host has gone: the job has no purpose any more.
         self.forget(descriptor)
@@ -282,6 +281,12 @@ class Zygote:
         if child.status is None:
             child.signal(signal.SIGTERM)
             child.killed_at = time.monotonic() + TERM_SECONDS
+
+    def close_printed(self, child):
+        """Its number may be that of the next connection: the child must not know it any more."""
+        self.forget(child.printed)
+        os.close(child.printed)
+        child.printed = None
 
     def forget(self, descriptor):
         self.poll.unregister(descriptor)
@@ -305,14 +310,13 @@ class Zygote:
     def end(self, child):
         # Processes that it has left in its group end with it.
         child.signal(signal.SIGKILL)
-        if child.printed in self.by_descriptor:
+        if child.printed is not None:
             for _ in range(1 << 10):
                 if not child.read_printed() or not select.select([child.printed], [], [], 0)[0]:
                     break
             if child.rest:
                 child.note(child.rest.decode("utf-8", "replace"))
-            self.forget(child.printed)
-            os.close(child.printed)
+            self.close_printed(child)
         if child.connection is None:
             return
         self.forget(child.connection.fileno())

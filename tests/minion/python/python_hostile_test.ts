@@ -6,6 +6,8 @@
 
 import { packPython } from "#lib/python_bridge/link/messages.ts";
 import { frame } from "#lib/protocol/frames.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 import { str } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
@@ -107,3 +109,43 @@ function inGroup(group: number): number {
     }
   }).length;
 }
+
+const CLOSER = `
+import os, time
+def _wait(path):
+    for _ in range(1500):
+        if os.path.exists(path):
+            return
+        time.sleep(0.02)
+def closes(begun, told):
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    open(begun, "w").close()
+    _wait(told)
+    return "closed"
+def answers(begun, told):
+    open(begun, "w").close()
+    _wait(told)
+    return __salt__["test.echo"]("answered")
+`;
+
+Deno.test("a plugin in Python that closes its output and ends later ends no job that began meanwhile", async () => {
+  await using pool = new PythonPool({ "modules/closer.py": CLOSER });
+  const start = async (fun: string, name: string) => {
+    const begun = `${pool.root}/${name}_begun`, told = `${pool.root}/${name}_told`;
+    const { outcome } = pool.start(`closer.${fun}`, [begun, told]);
+    await eventually(() => isFile(begun), { what: `the beginning of ${name}` });
+    return async () => {
+      Deno.writeTextFileSync(told, "");
+      return (await outcome).get("return");
+    };
+  };
+  const endLong = await start("answers", "long");
+  const endCloser = await start("closes", "closer");
+  await sleep(300); // the zygote has seen the end of its output
+  const endNext = await start("answers", "next");
+  assertEquals(await endCloser(), "closed");
+  await sleep(300); // the zygote has seen its end
+  assertEquals([await endNext(), await endLong()], ["answered", "answered"]);
+});
