@@ -138,7 +138,7 @@ Deno.test("SIGUSR1 logs the state of every thread, SIGUSR2 starts and stops a pr
   const child = new Deno.Command(command, { args, stdout: "null", stderr: "inherit" }).spawn();
   await place.logged(/ready/);
   child.kill("SIGUSR1");
-  await place.logged(/SIGUSR1: 2 threads, \d+ MiB resident.*\n {2}main: idle\n {2}worker: busy\\x0aforged\n/);
+  await place.logged(/SIGUSR1: 2 threads, \d+ MiB resident.*\n {2}main: idle\n {2}worker: busy\n {4}forged\n/);
   child.kill("SIGUSR2");
   await place.logged(/profiling the main thread/);
   child.kill("SIGUSR2");

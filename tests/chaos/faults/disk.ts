@@ -36,18 +36,20 @@ export const disk: Fault = {
   async run({ say }): Promise<Figure[]> {
     const figures: Figure[] = [];
     for (const whose of ["master", "minion"] as const) {
-      using disk = Tmpfs.mount(MEGABYTES);
       const minions = whose === "master" ? 2 : 1;
       const node = whose === "master" ? "master" : "m00";
-      await using fleet = await ProcessFleet.start({
-        minions,
-        prepare: (root) => {
-          Deno.mkdirSync(`${disk.path}/cache`);
-          Deno.mkdirSync(`${root}/${node}/var/cache/salt`, { recursive: true });
-          Deno.symlinkSync(`${disk.path}/cache`, `${root}/${node}/var/cache/salt/${whose}`);
-        },
-      });
       for (const [name, causeFault] of Object.entries(DISK_FAULTS)) {
+        using disk = Tmpfs.mount(MEGABYTES);
+        await using fleet = await ProcessFleet.start({
+          minions,
+          // Linux makes no file system read-only while a file there is open for writing, as that of the event log is.
+          ...name === "read-only" && { master: { event_log: "none" } },
+          prepare: (root) => {
+            Deno.mkdirSync(`${disk.path}/cache`);
+            Deno.mkdirSync(`${root}/${node}/var/cache/salt`, { recursive: true });
+            Deno.symlinkSync(`${disk.path}/cache`, `${root}/${node}/var/cache/salt/${whose}`);
+          },
+        });
         const what = `${whose}, ${name}`;
         say(what);
         await echo(fleet, "before");

@@ -90,7 +90,7 @@ for (
 Deno.test("an unexpected error during a service's start is one line, exit code 70, and a stack trace in the log", async () => {
   using place = new Place();
   assertEquals(await place.run(() => Promise.reject(new TypeError("a fault"))), 70);
-  assertMatch(place.log, /Cannot start: TypeError: a fault.* at /);
+  assertMatch(place.log, /Cannot start: TypeError: a fault\n +at /);
   assert(!place.isRunning);
 });
 
