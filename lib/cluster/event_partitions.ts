@@ -21,7 +21,10 @@ export interface EventRetention {
   readonly nowMs: number;
 }
 
-/** Makes the partitions of the next time, and removes those that are too old. */
+/**
+ * Makes the partitions of the next time, and removes those that are too old.
+ * @param client In no transaction: a statement that is refused would end it.
+ */
 export async function keepEventPartitions(client: Client, retention: EventRetention): Promise<void> {
   const { schema, keepSeconds, nowMs } = retention;
   const step = keepSeconds <= HOURLY_SECONDS ? HOUR_MS : DAY_MS, names = await partitionNames(client, schema);
@@ -42,8 +45,6 @@ async function makePartition(
   { ms, step }: { readonly ms: number; readonly step: number },
 ): Promise<void> {
   const [from, to] = [ms, ms + step].map((at) => new Date(at).toISOString());
-  // A refused statement ends the transaction that it is in, but for what was before a savepoint.
-  await client.query("savepoint making_partition");
   try {
     await client.query(
       `create table if not exists ${schema}.${nameOf(ms, step)} partition of ${schema}.events
@@ -51,7 +52,6 @@ async function makePartition(
     );
   } catch (error) {
     if (!(error instanceof Error && "code" in error && TAKEN.includes(String(error.code)))) throw error;
-    await client.query("rollback to savepoint making_partition");
   }
 }
 

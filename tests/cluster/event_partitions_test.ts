@@ -15,7 +15,7 @@ Deno.test({
     await using place = await startClusterPlace();
     const { database } = await place.member(1), { schema } = database;
     const keep = (keepSeconds: number, nowMs: number) =>
-      database.write((client) => keepEventPartitions(client, { schema, keepSeconds, nowMs }));
+      database.read((client) => keepEventPartitions(client, { schema, keepSeconds, nowMs }));
     const rowsOf = (sql: string) =>
       database.read(async (client) => (await client.query<{ readonly x: string }>(sql)).rows.map(({ x }) => x));
     const partitions = () =>
