@@ -5,7 +5,6 @@
 
 import type { BusEvent } from "#lib/bus/event.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
-import { NoMasterError } from "#lib/errors.ts";
 import type { ApiParts, ApiRequest } from "./endpoint.ts";
 import type { EauthToken } from "#lib/auth/tokens.ts";
 import { eventStream, type StreamReader } from "./event_stream.ts";
@@ -68,7 +67,6 @@ export async function openSessionStream(
     });
   } catch (error) {
     reader.closed();
-    if (error instanceof NoMasterError) throw new ApiError(503, "Salt Master is not available.");
     throw error;
   }
 }

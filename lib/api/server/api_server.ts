@@ -22,7 +22,7 @@ import { openJobStore } from "#lib/stores/open_store.ts";
 import { changeNotes } from "#lib/config/master_paths.ts";
 import { AuditLog, auditPath } from "#lib/auth/audit_log.ts";
 import { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
-import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
+import { describeError, messageOf, NoMasterError, PreflightError } from "#lib/errors.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { LoginAttempts } from "#lib/api/endpoints/login_attempts.ts";
@@ -230,7 +230,8 @@ export class ApiServer {
     return response;
   }
 
-  #problem(error: unknown, accept: string | null): Response {
+  #problem(cause: unknown, accept: string | null): Response {
+    const error = cause instanceof NoMasterError ? new ApiError(503, "Salt Master is not available.") : cause;
     if (!(error instanceof ApiError)) return this.#unexpected(error, accept);
     return errorAnswer(error, { accept, request: crypto.randomUUID() });
   }

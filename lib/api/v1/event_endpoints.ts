@@ -11,7 +11,7 @@ import { UserRights } from "#lib/api/endpoints/rights.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import type { BusEvent } from "#lib/bus/event.ts";
-import { CommandError, NoMasterError } from "#lib/errors.ts";
+import { CommandError } from "#lib/errors.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { limitOf, NEXT } from "./pages.ts";
@@ -107,7 +107,6 @@ async function open(after: string, { opts }: ApiParts) {
     return await openEventSource(opts, after);
   } catch (error) {
     if (error instanceof CommandError) throw new ApiError(400, error.message);
-    if (error instanceof NoMasterError) throw new ApiError(503, "Salt Master is not available.");
     throw error;
   }
 }

@@ -5,7 +5,6 @@
 
 import type { Methods } from "#lib/api/endpoints/endpoint.ts";
 import { UserRights } from "#lib/api/endpoints/rights.ts";
-import { asApiError } from "#lib/api/calls/run_chunks.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -29,10 +28,7 @@ export const SCHEDULE_OUTCOMES: Methods = {
       const rights = UserRights.of(request, parts);
       rights.checkMayRun("runner", "jobs.list_job");
       const seen = rights.minions(), minions = new Map<Value, ValueMap>();
-      const jobs = await parts.jobs.newest().catch((error) => {
-        throw asApiError(error);
-      });
-      for (const { jid, schedule, outcomes } of jobs) {
+      for (const { jid, schedule, outcomes } of await parts.jobs.newest()) {
         if (schedule === "") continue;
         for (const [id, outcome] of outcomes) {
           if (!seen.has(id)) continue;

@@ -1,7 +1,7 @@
 /** What clients send wrongly, or with bad intent: each is answered, and the next honest request is served. */
 
 import { apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
-import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { apiRoutes } from "#lib/api/server/routes.ts";
 import { apiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
@@ -54,8 +54,9 @@ fleetTest("limits of a body, of its depth and of headers hold", { master }, asyn
   assertEquals((await post(pieces)).text, '{"return": []}');
 });
 
-fleetTest("health says whether the master runs", { master }, async (fleet) => {
+fleetTest("without a master, health, jobs and events say that it does not run", { master }, async (fleet) => {
   await using site = new ApiSite(fleet);
+  const token = await site.logIn("alice");
   const ask = async (path: string) => {
     const response = await fetch(site.url(path));
     return [response.status, await response.json()];
@@ -64,6 +65,11 @@ fleetTest("health says whether the master runs", { master }, async (fleet) => {
   await fleet.stopMaster();
   assertEquals(await ask("/health/ready"), [503, { status: "unavailable", failed: ["master"] }]);
   assertEquals(await ask("/health/live"), [200, { status: "ok" }]);
+  for (const path of ["/api/v1/jobs", "/api/v1/schedule/outcomes", "/api/v1/events", "/events"]) {
+    const response = await fetch(site.url(path), { headers: { "X-Auth-Token": token, Accept: "application/json" } });
+    assertStringIncludes(await response.text(), "Salt Master is not available.");
+    assertEquals(response.status, 503, path);
+  }
 });
 
 fleetTest("methods, preflights and the language of errors", { master }, async (fleet) => {
