@@ -100,8 +100,9 @@ export const soak: Fault = {
       { name: "minutes of load", value: Math.round(ms / 6_000) / 10 },
       { name: "rounds", value: rounds },
       { name: "of these after the warm-up", value: rounds - warmRounds },
-      // 254 and 255 after 672 and 694 rounds on two idle processors: 229 when warm, and what GROWTH tells of.
-      { name: "master, MiB at rest", value: mib(after.master.rssKb), atMost: 275 },
+      // 254 and 255 after 672 and 694 rounds on two idle processors: 229 when warm, and what GROWTH tells of;
+      // 276 after 414 rounds by now: an MWorker has an eighth more code, a master that has just started 5 to 12 more.
+      { name: "master, MiB at rest", value: mib(after.master.rssKb), atMost: 290 },
       // The minion and its keeper, each with the pages of Deno's file: 236 and 240 in the same two runs;
       // 266 and 260 by now, after 442 and 412.
       { name: "minion, MiB at rest", value: mib(after.minion.rssKb), atMost: 275 },
