@@ -6,16 +6,7 @@
  * @module
  */
 
-import type {
-  CollectOptions,
-  CollectTimeouts,
-  JobRequest,
-  PublishedJob,
-  Returned,
-  Silent,
-  StateDone,
-  TurnWait,
-} from "./job.ts";
+import type { CollectOptions, CollectTimeouts, JobRequest, PublishedJob, Returned, Silent, TurnWait } from "./job.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import {
   messageOf,
@@ -28,8 +19,7 @@ import {
   WireError,
 } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
-import { jobNew, jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
-import type { BusEvent } from "#lib/bus/event.ts";
+import { jobPrefix, PRESENCE_CHANGE_EVENT } from "#lib/protocol/tags.ts";
 import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
 import { commandStore } from "./command_store.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
@@ -39,8 +29,8 @@ import { DataCache } from "#lib/fleet/data_cache.ts";
 import { minionsBeyond, readPresence } from "#lib/fleet/presence_file.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { StoreLog } from "#lib/os/store_files.ts";
+import { type Collection, concernsJob, SYNDIC_EVENTS, takeEvent, toReturned } from "./job_events.ts";
 import { JobWatch } from "./watch.ts";
-import { batchFromMap } from "#lib/protocol/live_batch.ts";
 import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { subscribedBus } from "./subscribed_bus.ts";
 import { masterAddress } from "./master_address.ts";
@@ -48,11 +38,9 @@ import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import type { Signs } from "./signed_request.ts";
 import { EAUTH_TIMEOUTS, isThrottled, throwRefusal } from "./token_request.ts";
-import { REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { NO_LOG } from "#lib/protocol/no_log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import { ERROR_DETAILS, readErrorDetails } from "#lib/protocol/error_details.ts";
-import { BEYOND, outcomeOfReturn } from "#lib/protocol/outcome.ts";
+import { BEYOND } from "#lib/protocol/outcome.ts";
 import type { ReturnKey } from "#lib/protocol/return_key.ts";
 import { OutputFollower, type OutputListener, type StoredOutputs } from "./output_follower.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
@@ -60,7 +48,7 @@ import { RequestChannel } from "#lib/sockets/request_channel.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { writeTrace } from "#lib/tracing/trace_context.ts";
 import { onlyStrings } from "#lib/values/shape.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The caller that connects. */
 export interface LocalClientOptions {
@@ -295,18 +283,13 @@ export class LocalClient {
     // Minions below syndics are named by events of the syndics, which come later.
     const holdUntil = this.#opts.order_masters ? performance.now() + this.#syndicWaitMs : 0;
     const isOver = () => watch.done && performance.now() >= holdUntil;
-    const concerns = (tag: string) => {
-      if (tag.startsWith(SYNDIC_EVENTS)) return isNamedBelow(tag, job.jid);
-      const jid = (jobSign(tag) ?? stateProgressSign(tag))?.jid;
-      return jid === job.jid || (jid !== undefined && jid === collection.questionJid) || tag === PRESENCE_CHANGE_EVENT;
-    };
     let restarts = 0;
     while (!isOver() && !signal?.aborted) {
       await this.#askSilent(collection);
       if (isOver()) break;
       const nextAt = watch.done ? holdUntil : watch.nextAt;
       const waitMs = Math.max(0, Math.min(nextAt - performance.now(), 1_000));
-      const event = await this.#events.next(waitMs, concerns);
+      const event = await this.#events.next(waitMs, (tag) => concernsJob(tag, collection));
       watch.tick(performance.now());
       if (this.#events.restarts > restarts) {
         restarts = this.#events.restarts;
@@ -317,13 +300,7 @@ export class LocalClient {
         continue;
       }
       this.#log.trace(`Event ${event.tag}`);
-      if (event.tag.startsWith(SYNDIC_EVENTS)) {
-        watch.add(onlyStrings(event.data.get("minions")), performance.now());
-        continue;
-      }
-      const met = recognize(event, collection);
-      if (met === undefined) continue;
-      const returned = await EVENT_HANDLERS[met.kind](collection, met.id, event.data);
+      const returned = await takeEvent(event, collection);
       if (returned !== undefined) yield returned;
       watch.tick(performance.now());
     }
@@ -451,102 +428,6 @@ export class LocalClient {
   }
 }
 
-/** What begins the tags of events that syndics send from the masters below. */
-const SYNDIC_EVENTS = "syndic/";
-
-/** Whether an event of a syndic names the minions of a job: `salt/job/<jid>/new`, of Salt 3006 and 3007 `<jid>`. */
-function isNamedBelow(tag: string, jid: string): boolean {
-  const [, , ...own] = tag.split("/");
-  const below = own.join("/");
-  return below === jid || below === jobNew(jid);
-}
-
-/** A job whose returns are collected. */
-interface Collection extends Pick<CollectOptions, "onAbsent" | "onState"> {
-  readonly job: PublishedJob;
-  readonly watch: JobWatch;
-  /** The id of the last question whether the job runs; empty before it. */
-  questionJid: string;
-  /** Time for an answer to that question, in milliseconds. */
-  readonly gatherMs: number;
-  readonly output?: OutputFollower;
-  readonly log: Logger;
-}
-
-/**
- * Handles an event of a minion.
- * @returns The minion's return, if the event has it.
- */
-type EventHandler = (
-  collection: Collection,
-  id: string,
-  data: ValueMap,
-) => undefined | Promise<Returned | undefined>;
-
-/** What is done with an event, by its kind. */
-const EVENT_HANDLERS = {
-  /** Minions came or went; it is of no single minion. */
-  presence({ watch }, _id, data) {
-    for (const lost of onlyStrings(data.get("lost"))) watch.presence(lost, false, performance.now());
-    for (const come of onlyStrings(data.get("new"))) watch.presence(come, true, performance.now());
-    return undefined;
-  },
-  /** A state of the job is done. */
-  state({ watch, onState }, id, data) {
-    watch.acknowledged(id);
-    const done = readStateDone(data.get("data"));
-    if (done !== undefined) onState?.(id, done);
-    return undefined;
-  },
-  /** The minion has taken the job. */
-  ack({ watch }, id) {
-    watch.acknowledged(id);
-    return undefined;
-  },
-  /** Output of the job's commands. */
-  async out({ watch, output }, id, data) {
-    watch.acknowledged(id);
-    const batch = batchFromMap(data.get("data"));
-    if (batch !== undefined) await output?.receive(id, batch);
-    return undefined;
-  },
-  async ret({ job, watch, output, log }, id, data) {
-    if (!data.has("return") || !watch.returned(id)) return undefined;
-    await output?.catchUp(id);
-    log.debug(`jid ${job.jid} return from ${id}`);
-    return toReturned(id, await shownReturn(data, job));
-  },
-  /** The answer to the question whether the job runs. */
-  async answer({ job, watch }, id, data) {
-    const answer = (await shownReturn(data, job)).get("return");
-    watch.answered(id, isMap(answer) && answer.size > 0, performance.now());
-    return undefined;
-  },
-} as const satisfies Readonly<Record<string, EventHandler>>;
-
-/**
- * The kind of an event, and the minion that it is of; `undefined` if it does not concern the job, or the minion lies.
- */
-function recognize(
-  { tag, data }: BusEvent,
-  { job, questionJid }: Collection,
-): { readonly kind: keyof typeof EVENT_HANDLERS; readonly id: string } | undefined {
-  if (tag === PRESENCE_CHANGE_EVENT) return { kind: "presence", id: "" };
-  const state = stateProgressSign(tag);
-  if (state !== undefined) return data.get("id") === state.id ? { kind: "state", id: state.id } : undefined;
-  const sign = jobSign(tag);
-  if (sign === undefined || data.get("id") !== sign.id) return undefined;
-  if (sign.jid === job.jid) return { kind: sign.kind, id: sign.id };
-  return sign.jid === questionJid && sign.kind === "ret" ? { kind: "answer", id: sign.id } : undefined;
-}
-
-function readStateDone(data: Value | undefined): StateDone | undefined {
-  if (!isMap(data)) return undefined;
-  const ret = data.get("ret");
-  const len = toNumber(data.get("len"));
-  return isMap(ret) && len !== undefined ? { ret, len } : undefined;
-}
-
 function lostMasterText(jid: string): string {
   return `The Salt master ended while job ${jid} ran. The minions continue it; when the master runs again: salt-run jobs.attach ${jid}`;
 }
@@ -568,31 +449,7 @@ function noLogEntries({ noLog }: JobRequest): [string, string][] {
   return noLog === undefined ? [] : [[NO_LOG, noLog.publicKey]];
 }
 
-/** The event of a return, decrypted for the client that published the job. */
-async function shownReturn(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap> {
-  if (noLog === undefined) return data;
-  const { showReturn } = await import("#lib/protocol/hidden_return.ts");
-  return await showReturn(data, noLog);
-}
-
 /** The user whose key file is read: for root, and users who became root by sudo, that of the master's user. */
 function keyOwner(user: string, masterUser: string): string {
   return user === "root" || user.startsWith("sudo_") ? masterUser : user;
-}
-
-function toReturned(id: string, data: ValueMap): Returned {
-  const out = data.get("out");
-  const plain: Returned = {
-    kind: "returned",
-    id,
-    return: data.get("return") ?? null,
-    retcode: data.get("retcode") ?? 0,
-    outcome: outcomeOfReturn({
-      retcode: data.get("retcode"),
-      interrupted: data.get("interrupted") === true,
-      refused: data.get(REFUSED_JOB) === true,
-    }),
-  };
-  const errorDetails = readErrorDetails(data.get(ERROR_DETAILS), plain.return);
-  return { ...plain, ...typeof out === "string" && { out }, ...errorDetails !== undefined && { errorDetails } };
 }
