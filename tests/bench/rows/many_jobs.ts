@@ -54,7 +54,7 @@ function fillSqlite(path: string): void {
   const load = bytesOf("jid", (a, jid, b) => `unhex('${a}' || hex(${jid}) || '${b}')`);
   database.exec(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${JOBS - 1})
     insert into jobs (jid, fun, tgt, tgt_type, usr, minions, load, made)
-    select jid, ${fun}, 'web' || n % 1000 || '*', 'glob', 'root', '["web1","web2"]', ${load}, 1790000000000
+    select jid, ${fun}, 'web' || n % 1000 || '*', 'glob', 'root', '["web1","web2"]', ${load}, ${Date.now()}
     from (select n, strftime('%Y%m%d%H%M%S', '${FIRST}', n || ' seconds') || printf('%06d', n) as jid from numbers)`);
   database.close();
 }
