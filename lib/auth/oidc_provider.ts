@@ -8,7 +8,7 @@
 import type { allowInsecureRequests, AuthorizationServer, ClientAuth, customFetch } from "oauth4webapi";
 import { messageOf } from "#lib/errors.ts";
 import { sanitizeLine } from "#lib/text/terminal.ts";
-import { joinBytes } from "#lib/values/join_bytes.ts";
+import { boundedBody } from "./bounded_answer.ts";
 import { isLocalUrl, type OidcSettings } from "./oidc_settings.ts";
 
 /** The provider does not answer, or not as a provider does: the user may try again later. */
@@ -57,8 +57,6 @@ interface RequestOptions {
 const ALGORITHMS = ["RS256", "ES256", "EdDSA", "Ed25519"];
 /** Time for an answer of the provider, in milliseconds. */
 const ANSWER_MS = 10_000;
-/** Longest answer, in bytes. */
-const MAX_BYTES = 1 << 20;
 /** Time after which the provider is asked again what it has, in milliseconds. */
 const DISCOVERY_MS = 600_000;
 const MAX_NAME = 256, MAX_GROUPS = 1_000;
@@ -226,7 +224,7 @@ export class OidcProvider {
       const signal = AbortSignal.timeout(ANSWER_MS);
       // No redirect: the secret and the code must not go to another server.
       const response = await fetch(url, { method, headers, body, client, signal, redirect: "manual" });
-      const bytes = await boundedBytes(response);
+      const bytes = await boundedBody(response, "the answer");
       const { status, headers: answered } = response;
       if (status < 500) return new Response(bytes.length === 0 ? null : bytes, { status, headers: answered });
       throw new OidcAwayError(`the provider answers ${path} with ${status}`);
@@ -240,18 +238,6 @@ export class OidcProvider {
 /** Loads the client when somebody logs in by a provider. */
 function oidcLibrary(): Promise<Library> {
   return import(new URL("./oidc_library.ts", import.meta.url).href);
-}
-
-/** @throws {RangeError} If it is too long. */
-async function boundedBytes(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  for await (const piece of response.body ?? []) {
-    length += piece.length;
-    if (length > MAX_BYTES) throw new RangeError(`the answer has more than ${MAX_BYTES} bytes`);
-    pieces.push(piece);
-  }
-  return joinBytes(pieces);
 }
 
 /**

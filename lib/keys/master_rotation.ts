@@ -9,14 +9,14 @@
 
 import { samePem } from "#lib/crypto/pem.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
-import { KeyError, MsgpackError, WireError } from "#lib/errors.ts";
+import { KeyError } from "#lib/errors.ts";
 import { outlivingKey } from "./undelivered_key.ts";
 import { readFileIfExists, readTextFileIfExists, syncDirectory, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { holdTarget } from "#lib/os/held_path.ts";
 import { withFileLock } from "#lib/os/file_lock.ts";
-import { decode, encode } from "#lib/values/msgpack.ts";
-import { type KeyStatement, packStatements, readStatements, stateNextKey } from "./key_statement.ts";
+import { type KeyStatement, stateNextKey } from "./key_statement.ts";
+import { readStatementFile, statementFile } from "./statement_file.ts";
 import { loadPrivateKeyFile, masterPrivatePath, movedMasterKey } from "./pair.ts";
 
 /** The master whose files they are. */
@@ -58,7 +58,7 @@ function undeliveredPath(pkiDir: string): string {
  * @throws {KeyError} If one of them cannot be read.
  */
 export function readMasterFiles({ pki_dir, id }: MasterPlace): MasterFiles {
-  const statements = storedStatements(pki_dir), last = statements.at(-1);
+  const statements = readStatementFile(statementsPath(pki_dir)), last = statements.at(-1);
   for (let i = 0;; i++) {
     const found = loadPrivateKeyFile(nextPath(pki_dir), { permissive: true });
     const own = loadPrivateKeyFile(masterPrivatePath(pki_dir, id), { permissive: true });
@@ -72,17 +72,6 @@ export function readMasterFiles({ pki_dir, id }: MasterPlace): MasterFiles {
       const isDone = own !== undefined && last !== undefined && samePem(own.publicKey.pem, last.next);
       return { own, next: isDone ? undefined : next, statements };
     }
-  }
-}
-
-function storedStatements(pkiDir: string): KeyStatement[] {
-  const path = statementsPath(pkiDir), bytes = readFileIfExists(path);
-  if (bytes === undefined) return [];
-  try {
-    return readStatements(decode(bytes, "disk"));
-  } catch (error) {
-    if (!(error instanceof MsgpackError) && !(error instanceof WireError)) throw error;
-    throw new KeyError(`${path}: ${error.message}`);
   }
 }
 
@@ -136,7 +125,7 @@ export function writeNextPair(
   { pem, statements }: { readonly pem: string | undefined; readonly statements: readonly KeyStatement[] },
 ): void {
   if (pem !== undefined) write(nextPath(pki_dir), pem, PRIVATE_MODE);
-  write(statementsPath(pki_dir), encode(packStatements(statements), "disk"), PUBLIC_MODE);
+  write(statementsPath(pki_dir), statementFile(statements), PUBLIC_MODE);
 }
 
 /**

@@ -9,10 +9,9 @@
 
 import { samePem } from "#lib/crypto/pem.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
-import { KeyError, MsgpackError, WireError } from "#lib/errors.ts";
 import { readFileIfExists, removeIfExists, syncDirectory, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { decode, encode } from "#lib/values/msgpack.ts";
-import { type KeyStatement, packStatements, readStatements, stateNextKey } from "./key_statement.ts";
+import { type KeyStatement, stateNextKey } from "./key_statement.ts";
+import { readStatementFile, statementFile } from "./statement_file.ts";
 import { type KeyAccess, loadOrCreateKeyPair, loadPrivateKeyFile } from "./pair.ts";
 
 /** Statements that a minion keeps and sends: a master that was away for more rotations needs an operator. */
@@ -42,7 +41,7 @@ export class MinionPair {
    * @throws {KeyError} If a file cannot be used.
    */
   static async open(place: MinionPairPlace): Promise<MinionPair> {
-    const statements = storedStatements(place.pkiDir);
+    const statements = readStatementFile(statementsPath(place.pkiDir));
     finish(place, statements);
     return new MinionPair(place, await loadOrCreateKeyPair(place.pkiDir, "minion", place.keysize, place), statements);
   }
@@ -72,7 +71,7 @@ export class MinionPair {
     await agree(statement);
     const statements = [...this.#statements, statement].slice(-MAX_MINION_STATEMENTS);
     writeFileAtomic(nextPath(pkiDir), next.pem, { mode: 0o400, sync: true });
-    writeFileAtomic(statementsPath(pkiDir), encode(packStatements(statements), "disk"), { mode: 0o644, sync: true });
+    writeFileAtomic(statementsPath(pkiDir), statementFile(statements), { mode: 0o644, sync: true });
     finish(this.#place, statements);
     this.#key = next;
     this.#statements = statements;
@@ -86,17 +85,6 @@ function nextPath(pkiDir: string): string {
 
 function statementsPath(pkiDir: string): string {
   return `${pkiDir}/minion_statements.p`;
-}
-
-function storedStatements(pkiDir: string): readonly KeyStatement[] {
-  const path = statementsPath(pkiDir), bytes = readFileIfExists(path);
-  if (bytes === undefined) return [];
-  try {
-    return readStatements(decode(bytes, "disk"));
-  } catch (error) {
-    if (!(error instanceof MsgpackError) && !(error instanceof WireError)) throw error;
-    throw new KeyError(`${path}: ${error.message}`);
-  }
 }
 
 /** Makes the pair that the last statement names the own one, if it is not; a pair of no statement goes. */

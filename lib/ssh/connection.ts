@@ -134,6 +134,11 @@ export class SshConnection implements Disposable {
     }
   }
 
+  /** The error for a command whose connection has ended. */
+  lost(): SshError {
+    return new SshError("connection lost", `The connection to ${this.#host.host} ended: ${this.said.trim()}`);
+  }
+
   /** What ssh has said about the connection: banners, and why it ended. */
   get said(): string {
     return this.#said.text;

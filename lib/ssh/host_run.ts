@@ -94,7 +94,7 @@ export async function runRaw(
   await new HostRun(connection, host, options).preFlight();
   const outcome = await rawOutcome(connection, rawCommand(words), { signal: place.signal });
   if (outcome.retcode === 255 && connection.isOver) {
-    throw new SshError("connection lost", `The connection to ${host.host} ended: ${connection.said.trim()}`);
+    throw connection.lost();
   }
   return outcome;
 }

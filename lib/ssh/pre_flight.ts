@@ -38,7 +38,7 @@ export async function runPreFlight(connection: SshConnection, host: RosterHost, 
   const outcome = await rawOutcome(connection, command, { input: script, tty: false, signal });
   if (outcome.retcode === 0) return;
   if (connection.isOver) {
-    throw new SshError("connection lost", `The connection to ${host.host} ended: ${connection.said.trim()}`);
+    throw connection.lost();
   }
   throw new PreFlightError(outcome);
 }

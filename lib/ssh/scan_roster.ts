@@ -6,6 +6,7 @@
 
 import { RosterError } from "#lib/errors.ts";
 import type { RosterEntries } from "./roster.ts";
+import { eachAtATime } from "#lib/runtime/each_at_a_time.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import { hostsOf, type IpAddress, ipAddressText, parseIpAddress, parseIpNetwork } from "#lib/text/ip_network.ts";
 import { asList } from "#lib/values/shape.ts";
@@ -33,15 +34,11 @@ export async function scanAddresses(tgt: Value, { ports, timeoutS, signal }: Sca
   const tried = portsIn(ports);
   const found = new Map<string, Value>();
   const addresses = [...new Set(addressesIn(tgt))];
-  const left = addresses.values();
-  const worker = async () => {
-    for (const host of left) {
-      signal.throwIfAborted();
-      const port = await firstOpen(host, tried, timeoutS * 1000);
-      if (port !== undefined) found.set(host, map({ host, port }));
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_A_TIME, addresses.length) }, worker));
+  await eachAtATime(addresses, AT_A_TIME, async (host) => {
+    signal.throwIfAborted();
+    const port = await firstOpen(host, tried, timeoutS * 1000);
+    if (port !== undefined) found.set(host, map({ host, port }));
+  });
   return new Map(addresses.flatMap((host) => found.has(host) ? [[host, found.get(host) ?? null]] : []));
 }
 

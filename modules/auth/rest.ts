@@ -4,6 +4,7 @@
  * @module
  */
 
+import { boundedBody } from "#lib/auth/bounded_answer.ts";
 import { ConfigError } from "#lib/errors.ts";
 import {
   type EauthContext,
@@ -16,8 +17,6 @@ import { toValue, type Value } from "#lib/values/value.ts";
 
 /** Time for an answer, in milliseconds. */
 const ANSWER_MS = 10_000;
-/** Longest answer, in bytes. */
-const MAX_BYTES = 1 << 20;
 
 /**
  * Makes it.
@@ -49,21 +48,10 @@ async function ask(url: string, { username, password }: EauthCredentials): Promi
     redirect: "error", // no redirect: the password must not go to another server
     signal: AbortSignal.timeout(ANSWER_MS),
   });
-  const text = await boundedText(response);
+  const text = new TextDecoder().decode(await boundedBody(response, "the answer of ^url"));
   if (response.status !== 200) return undefined;
   if (text.trim() === "") return [];
   const rules = toValue(JSON.parse(text));
   if (rules !== null && !Array.isArray(rules)) throw new TypeError("the answer of ^url is not a list of rules");
   return rules ?? [];
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  let bytes = 0;
-  for await (const piece of response.body ?? []) {
-    bytes += piece.length;
-    if (bytes > MAX_BYTES) throw new RangeError(`the answer of ^url has more than ${MAX_BYTES} bytes`);
-    pieces.push(piece);
-  }
-  return await new Blob(pieces).text();
 }

@@ -4,7 +4,7 @@
  */
 
 import { assertEquals, assertNotEquals } from "#tests/support/assert.ts";
-import { clusterTest } from "#tests/support/cluster/cluster_site.ts";
+import { clusterTest, moveMinion } from "#tests/support/cluster/cluster_site.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { map } from "#lib/values/value.ts";
 
@@ -20,8 +20,6 @@ clusterTest("saltutil.rotate_key at one master is known at the other: it has the
   assertEquals(a.keys.get("web1", "accepted"), own);
   await eventually(() => b.keys.get("web1", "accepted") === own, { what: "the new key at the other master" });
   await a.stopMinion("web1");
-  const taken = b.minionOpts("web1").pki_dir;
-  for (const { name } of Deno.readDirSync(pki)) Deno.copyFileSync(`${pki}/${name}`, `${taken}/${name}`);
-  await b.untilServing(["web1"], () => b.startMinion("web1", { master: "127.0.0.2" }));
+  await moveMinion("web1", a, b);
   assertEquals(await b.saltJson("web1", "test.ping"), map({ web1: true }));
 });

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ApiError } from "#lib/api/http/api_error.ts";
+import { ApiError, noMaster } from "#lib/api/http/api_error.ts";
 import { NoMasterError, RefusedError, TargetError, ThrottledError, UsageError } from "#lib/errors.ts";
 import { parseCliArgs } from "#lib/yaml/arguments.ts";
 import { asList } from "#lib/values/shape.ts";
@@ -119,7 +119,7 @@ function countIn(client: string, entries: readonly Value[]): number | null {
 
 /** The error that the client gets for an error of a call; others stay as they are. */
 export function asApiError(error: unknown): unknown {
-  if (error instanceof NoMasterError) return new ApiError(503, "Salt Master is not available.");
+  if (error instanceof NoMasterError) return noMaster();
   if (error instanceof ThrottledError) {
     return new ApiError(429, error.message, { "Retry-After": String(Math.ceil(error.retryAfterMs / 1000)) });
   }

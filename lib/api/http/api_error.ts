@@ -20,3 +20,8 @@ export class ApiError extends Error {
     this.back = back;
   }
 }
+
+/** The answer without a master. */
+export function noMaster(): ApiError {
+  return new ApiError(503, "Salt Master is not available.");
+}

@@ -23,7 +23,7 @@ import { changeNotes } from "#lib/config/master_paths.ts";
 import { AuditLog, auditPath } from "#lib/auth/audit_log.ts";
 import { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import { describeError, messageOf, NoMasterError, PreflightError } from "#lib/errors.ts";
-import { ApiError } from "#lib/api/http/api_error.ts";
+import { ApiError, noMaster } from "#lib/api/http/api_error.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { LoginAttempts } from "#lib/api/endpoints/login_attempts.ts";
 import { type MatchedPath, matchRoute, type PathRoute } from "#lib/api/http/route_table.ts";
@@ -231,7 +231,7 @@ export class ApiServer {
   }
 
   #problem(cause: unknown, accept: string | null): Response {
-    const error = cause instanceof NoMasterError ? new ApiError(503, "Salt Master is not available.") : cause;
+    const error = cause instanceof NoMasterError ? noMaster() : cause;
     if (!(error instanceof ApiError)) return this.#unexpected(error, accept);
     return errorAnswer(error, { accept, request: crypto.randomUUID() });
   }

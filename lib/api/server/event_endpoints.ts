@@ -5,7 +5,7 @@
  */
 
 import { fireEvent } from "#lib/bus/fire.ts";
-import { ApiError } from "#lib/api/http/api_error.ts";
+import { ApiError, noMaster } from "#lib/api/http/api_error.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { map, type Value } from "#lib/values/value.ts";
@@ -67,7 +67,7 @@ async function fireHook({ request, params, body }: ApiRequest, { opts }: ApiPart
   );
   const tag = ["salt/netapi/hook", ...path === "" ? [] : [path]].join("/");
   const data = map({ body: body.text, post: body.data ?? new Map(), headers });
-  if (!await fireEvent(masterBus(opts.sock_dir), tag, data)) throw new ApiError(503, "Salt Master is not available.");
+  if (!await fireEvent(masterBus(opts.sock_dir), tag, data)) throw noMaster();
   return { value: map({ success: true }) };
 }
 

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { eachAtATime } from "#lib/runtime/each_at_a_time.ts";
 import { type MineFunction, readDefinition } from "#lib/fleet/mine_definition.ts";
 import type { HostEnd, SshWork } from "./ssh_work.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -56,16 +57,12 @@ export class RosterMine {
   async get({ target, names, rosters, reader }: RosterMineQuery): Promise<Map<string, ValueMap>> {
     const found = new Map<string, ValueMap>(names.map((name) => [name, new Map()]));
     const entries = [...await this.#hosts.find(target, rosters)];
-    const left = entries.values();
-    const worker = async () => {
-      for (const [id, entry] of left) {
-        for (const name of names) {
-          const value = await this.#value(id, entry, { name, reader });
-          if (value !== undefined) found.get(name)?.set(id, value);
-        }
+    await eachAtATime(entries, this.#hosts.opts.ssh_max_procs, async ([id, entry]) => {
+      for (const name of names) {
+        const value = await this.#value(id, entry, { name, reader });
+        if (value !== undefined) found.get(name)?.set(id, value);
       }
-    };
-    await Promise.all(Array.from({ length: Math.min(this.#hosts.opts.ssh_max_procs, entries.length) }, worker));
+    });
     return found;
   }
 

@@ -15,6 +15,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import type { HostEnd, SshWork } from "./ssh_work.ts";
 import { messageOf, RosterError, SshError } from "#lib/errors.ts";
 import { userToBecome } from "#lib/programs/run_user.ts";
+import { eachAtATime } from "#lib/runtime/each_at_a_time.ts";
 import { LEVEL_NUMBERS, type Logger } from "#lib/runtime/log.ts";
 import { makeKey, makeSshDirectory, type SshPlace } from "#lib/ssh/connection.ts";
 import { Executables } from "#lib/ssh/executables.ts";
@@ -208,13 +209,4 @@ function controlId(): string {
   const dns = Uint8Array.fromHex("6ba7b8109dad11d180b400c04fd430c8");
   const name = new TextEncoder().encode(Deno.hostname());
   return hashHex(new Uint8Array([...dns, ...name]), "md5").slice(0, 6);
-}
-
-/** Calls `act` with each item, at most `max` at a time. */
-async function eachAtATime<T>(items: readonly T[], max: number, act: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await act(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(max, items.length) }, worker));
 }

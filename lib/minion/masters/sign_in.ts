@@ -145,20 +145,20 @@ export class SignIn {
     if (signed === undefined) throw new WireError("a sign-in reply without a load", "load");
     const inner = decode(signed, "wire", UNAUTHENTICATED_BOUNDS);
     if (!isMap(inner)) throw new WireError("a sign-in reply whose load is not a map", "load");
-    const credentials = inner.has("pub_key") ? this.#credentials(inner) : undefined;
+    const statements = inner.has("pub_key") ? new MasterStatements(inner.get(NEXT_MASTER)) : undefined;
+    const credentials = statements && this.#credentials(inner, statements);
     this.#checkSignature(signed, asBytes(outer.get("sig")), credentials?.masterKey);
     if (inner.get("nonce") !== this.#nonce) {
       throw new AuthenticationError("The reply does not have the nonce of the sign-in");
     }
-    if (credentials === undefined) return refusal(inner);
-    this.#keepMasterKey(credentials.masterKey, inner);
+    if (statements === undefined || credentials === undefined) return refusal(inner);
+    this.#keepMasterKey(credentials.masterKey, statements);
     return { kind: "accepted", credentials };
   }
 
-  #credentials(inner: ValueMap): SignInCredentials {
+  #credentials(inner: ValueMap, statements: MasterStatements): SignInCredentials {
     const { encAlgorithm } = this.#applicant, key = this.#key;
     const pem = stringField(inner, "pub_key");
-    const statements = new MasterStatements(inner.get(NEXT_MASTER));
     this.#checkMasterKey(pem, inner.get("pub_sig"), statements);
     const masterKey = PublicKey.fromPem(pem);
     // A master with another, verified key could not decrypt a token that was encrypted for the old key.
@@ -281,12 +281,12 @@ export class SignIn {
   }
 
   /** Everything is verified: keeps the key, and the one that it announces. */
-  #keepMasterKey({ pem }: PublicKey, inner: ValueMap): void {
+  #keepMasterKey({ pem }: PublicKey, statements: MasterStatements): void {
     if (this.#knownMaster === undefined || !samePem(this.#knownMaster, pem)) {
       writeFileAtomic(this.#masterKeyPath, pem, { mode: 0o644, sync: true });
     }
     if (!this.#applicant.openMode) {
-      keepAnnouncedKey(this.#masterKeyPath, new MasterStatements(inner.get(NEXT_MASTER)).after(pem));
+      keepAnnouncedKey(this.#masterKeyPath, statements.after(pem));
     }
   }
 }

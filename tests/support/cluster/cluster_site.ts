@@ -104,6 +104,13 @@ export function clusterTest(
   });
 }
 
+/** Starts a minion of one master at another one, alone, with the keys that it has. */
+export async function moveMinion(id: string, from: Fleet, to: Fleet): Promise<void> {
+  const [known, taken] = [from, to].map((fleet) => fleet.minionOpts(id).pki_dir);
+  for (const { name } of Deno.readDirSync(known)) Deno.copyFileSync(`${known}/${name}`, `${taken}/${name}`);
+  await to.untilServing([id], () => to.startMinion(id, { master: to.masterOpts.interface }));
+}
+
 /**
  * What `salt-run` of this master answers.
  * @throws {Error} If it shows nothing.
