@@ -42,7 +42,7 @@ async function fillPostgres(server: PostgresServer): Promise<void> {
   const fun = FUN(`(array[${COMMON.map((name) => `'${name}'`)}])[1 + n % ${COMMON.length}]`);
   const load = bytesOf("jid", (a, jid, b) => `'\\x${a}'::bytea || convert_to(${jid}, 'UTF8') || '\\x${b}'::bytea`);
   await server.sql(`insert into salt.jobs (jid, fun, tgt, tgt_type, usr, minions, load)
-    select jid, array[${fun}], 'web' || n % 1000 || '*', 'glob', 'root', array['web1', 'web2'], ${load}
+    select jid, array[${fun}], 'web' || (n % 1000) || '*', 'glob', 'root', array['web1', 'web2'], ${load}
     from (select n, to_char(timestamp '${FIRST}' + n * interval '1 s', 'YYYYMMDDHH24MISS') || lpad(n::text, 6, '0') as jid
       from generate_series(0, ${JOBS - 1}) as n) as made;
     vacuum analyze salt.jobs;`);
@@ -54,7 +54,7 @@ function fillSqlite(path: string): void {
   const load = bytesOf("jid", (a, jid, b) => `unhex('${a}' || hex(${jid}) || '${b}')`);
   database.exec(`with recursive numbers(n) as (select 0 union all select n + 1 from numbers where n < ${JOBS - 1})
     insert into jobs (jid, fun, tgt, tgt_type, usr, minions, load, made)
-    select jid, ${fun}, 'web' || n % 1000 || '*', 'glob', 'root', '["web1","web2"]', ${load}, ${Date.now()}
+    select jid, ${fun}, 'web' || (n % 1000) || '*', 'glob', 'root', '["web1","web2"]', ${load}, ${Date.now()}
     from (select n, strftime('%Y%m%d%H%M%S', '${FIRST}', n || ' seconds') || printf('%06d', n) as jid from numbers)`);
   database.close();
 }
