@@ -66,7 +66,8 @@ fleetTest("during the overlap ours use the next pair and Salt's the old one; pub
   minion: { sign_pub_messages: true },
 }, async (fleet) => {
   const old = ownPem(fleet), nowMs = Date.now();
-  const times = { keysize: 2048, nowMs, notBeforeMs: nowMs, notAfterMs: nowMs + 3_600_000 };
+  // Statements hold whole seconds, rounded up: with "now" the old pair would be used for up to one more second.
+  const times = { keysize: 2048, nowMs, notBeforeMs: nowMs - 1000, notAfterMs: nowMs + 3_600_000 };
   const { statement } = await rotateMasterPair(fleet.masterOpts, times);
   await restartMinion(fleet, "web1");
   assertEquals(trustOf(fleet, "web1"), { known: statement.next, next: undefined });
