@@ -113,7 +113,9 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/files": [["backends"], ["git"], ["server"], ["client"]],
   "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
   "lib/python_bridge": [["zygote"], ["link"], ["loader"]],
-  "lib/minion": [["keeper"], ["worker"], ["beacons", "masters", "schedule"], ["agent"], ["local_call"], ["ssh_host"]],
+  "lib/minion": [["catalogue", "keeper"], ["worker"], ["beacons", "masters", "schedule"], ["agent"], ["local_call"], [
+    "ssh_host",
+  ]],
   "lib/master": [
     ["cluster"],
     ["functions", "publisher"],
@@ -161,8 +163,9 @@ const COMPOSITION: Readonly<Record<string, string>> = {
   "lib/master/daemon/mworker_thread.ts": "the file server and the systems of external_auth of an MWorker",
   "lib/master/daemon/reactor_thread.ts": "the same, for the services that the reactor publishes with",
   "lib/minion/beacons/beacon_worker.ts": "the beacons that a thread of them runs",
-  "lib/minion/worker/catalogue.ts": "what jobs use: functions, states, renderers, returners, backends; the core grains",
-  "lib/minion/worker/pillar_host.ts": "the sources of pillar and of master_tops, wherever pillar is compiled",
+  "lib/minion/catalogue/catalogue.ts":
+    "what jobs use: functions, states, renderers, returners, backends; the core grains",
+  "lib/minion/catalogue/pillar_host.ts": "the sources of pillar and of master_tops, wherever pillar is compiled",
 };
 
 /** Known imports that point up, as `FILE imports FILE`. Remove an entry when the import is fixed. */

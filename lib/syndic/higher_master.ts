@@ -66,7 +66,7 @@ export class HigherMaster {
       requireSignature: opts.sign_pub_messages,
       takesAll: true,
       jids: parts.jids,
-      onAnnouncement: (withinS) => this.#link.expectKey(withinS, closing),
+      onAnnouncement: (withinS) => this.#link.sharedKey.expectNext(withinS, closing),
       log,
     });
     this.#link = new MasterLink(linkSettings(opts, {

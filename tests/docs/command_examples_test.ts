@@ -1,7 +1,7 @@
 import { helpText } from "#lib/commands/cli/help.ts";
 import { type CliTable, type CommandLine, parseCommandLine } from "#lib/commands/cli/command_line.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { RUNNERS } from "#modules/runners/_built_in.ts";
 import { SALT_CALL } from "#lib/commands/programs/salt_call_options.ts";
 import { SALT_CP } from "#lib/commands/programs/salt_cp_options.ts";

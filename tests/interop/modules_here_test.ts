@@ -5,7 +5,7 @@
 
 import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { equals, isMap, toValue, type Value } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { parseJson } from "#lib/values/json_read.ts";

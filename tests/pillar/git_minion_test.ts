@@ -8,7 +8,7 @@ import { configuredPillarRepositories } from "#lib/files/git/pillar_updates.ts";
 import { localPillar } from "#lib/minion/local_call/pillar.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map, repr } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { testOpts } from "#tests/support/calls/job_context.ts";
 import { git } from "#tests/support/files/file_server.ts";

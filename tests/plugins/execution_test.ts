@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { executeMany } from "#lib/plugins/execution.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
 import { run, testContext } from "#tests/support/calls/job_context.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import type { Value } from "#lib/values/value.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 

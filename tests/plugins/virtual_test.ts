@@ -1,7 +1,7 @@
 import { loadFamily, type ModuleTable, type VirtualNames } from "#lib/plugins/loader.ts";
 import { functionsRefusal, parseVirtual, refusal, type Virtual, type VirtualHost } from "#lib/plugins/virtual.ts";
 import { declaredPermissions } from "#lib/plugins/declared_permissions.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";

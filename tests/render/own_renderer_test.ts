@@ -6,7 +6,7 @@
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { localPillar } from "#lib/minion/local_call/pillar.ts";
 import { ownRenderer } from "#lib/render/own_renderer.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { repr, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";

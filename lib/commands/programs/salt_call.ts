@@ -46,7 +46,7 @@ import { hasPillarFiles } from "#lib/pillar/has_files.ts";
 import { runProfiled } from "#lib/commands/cli/profiled.ts";
 import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
-import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
+import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
 import { sanitize } from "#lib/text/terminal.ts";
 import { tracerOf } from "#lib/tracing/late_tracer.ts";
 import type { TraceContext } from "#lib/tracing/trace_context.ts";

@@ -16,7 +16,7 @@ import { acceptedFleet } from "#lib/fleet/resolve_target.ts";
 import type { KeyStore } from "#lib/keys/store.ts";
 import { masterPillarHost } from "#lib/master/processes/pillar_compiler.ts";
 import { answerMasterOpts, serveTops } from "#lib/master/requests/minion_data.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { compilePillar } from "#lib/pillar/compile.ts";
 import type { PillarHost } from "#lib/pillar/host.ts";

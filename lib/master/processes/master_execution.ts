@@ -17,7 +17,7 @@ import { callDirectly } from "#lib/minion/local_call/job.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { ExecutionCall } from "#lib/client/runner_context.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
+import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** The context of a call. */

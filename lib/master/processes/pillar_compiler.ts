@@ -3,7 +3,7 @@
  * @module
  */
 
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { masterPlugins } from "#lib/master/functions/python_plugins.ts";
 import { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -11,7 +11,7 @@ import { masterAsMinion } from "#lib/config/load.ts";
 import { mineRequests } from "./mine_answers.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
-import { pillarHost } from "#lib/minion/worker/pillar_host.ts";
+import { pillarHost } from "#lib/minion/catalogue/pillar_host.ts";
 import type { PillarHost } from "#lib/pillar/host.ts";
 
 /**

@@ -7,7 +7,7 @@
 import type { MinionOpts } from "#lib/config/options.ts";
 import { isOneOfMany } from "#lib/config/master_entries.ts";
 import { messageOf } from "#lib/errors.ts";
-import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
+import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
 import { type HostData, pack } from "#lib/minion/worker/job_protocol.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import type { PillarQuery } from "#lib/plugins/job_context.ts";

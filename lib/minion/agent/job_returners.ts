@@ -9,7 +9,7 @@
 
 import { CommandError, UnavailableError } from "#lib/errors.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { RETURNERS_PREFIX } from "#lib/minion/worker/catalogue.ts";
+import { RETURNERS_PREFIX } from "#lib/minion/catalogue/catalogue.ts";
 import { type JobPool, LEFT_TO_NEXT_MINION } from "#lib/minion/worker/job_pool.ts";
 import { directoriesIn } from "#lib/os/directory_names.ts";
 import { hideResult, isNoLog } from "#lib/protocol/no_log.ts";

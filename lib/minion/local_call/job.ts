@@ -15,7 +15,7 @@ import type { CallModules } from "./modules.ts";
 import { fireOnMinion, refreshMinion } from "./refreshing.ts";
 import { notedJobs } from "./proc_jobs.ts";
 import { leaveNote, SALT_CALL_TARGET } from "#lib/jobs/proc_notes.ts";
-import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
+import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { executorsOf } from "#lib/plugins/executors.ts";
 import type { CallMaster } from "./call_master.ts";

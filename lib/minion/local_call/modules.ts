@@ -4,19 +4,19 @@
  * @module
  */
 
-import { withCustomModules } from "#lib/minion/worker/custom_catalogue.ts";
-import { CustomModules } from "#lib/minion/worker/custom_modules.ts";
+import { withCustomModules } from "#lib/minion/catalogue/custom_catalogue.ts";
+import { CustomModules } from "#lib/minion/catalogue/custom_modules.ts";
 import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "#lib/errors.ts";
 import type { ExecutionResult } from "#lib/plugins/execution.ts";
 import type { Catalogue, CommandWatch, JobContext } from "#lib/plugins/job_context.ts";
 import type { JobPool } from "#lib/minion/worker/job_pool.ts";
 import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
-import { pythonPlugins } from "#lib/minion/worker/python_plugins.ts";
+import { pythonPlugins } from "#lib/minion/catalogue/python_plugins.ts";
 import { withPythonPlugins } from "#lib/python_bridge/loader/python_catalogue.ts";
 import { PythonJob } from "#lib/python_bridge/loader/python_job.ts";
 import { MINION_ANSWERS } from "#lib/python_bridge/loader/questions.ts";
 import type { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
-import { loadCatalogue, pluginLimits } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue, pluginLimits } from "#lib/minion/catalogue/catalogue.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { unpackPillarQuery } from "#lib/minion/worker/pillar_query.ts";

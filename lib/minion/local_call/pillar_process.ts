@@ -11,7 +11,7 @@ import type { PillarRequest } from "#lib/pillar/request.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
 import { servePillarRequests } from "#lib/pillar/serve_requests.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
-import { aloneWith } from "#lib/minion/worker/pillar_host.ts";
+import { aloneWith } from "#lib/minion/catalogue/pillar_host.ts";
 
 /**
  * Compiles until its input ends.

@@ -13,7 +13,7 @@ import { callDirectly } from "./job.ts";
 import { CallModules } from "./modules.ts";
 import { openMasterSession } from "./session.ts";
 import { type CallMaster, WITHOUT_MASTER } from "./call_master.ts";
-import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
+import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { ENGINE_START } from "#lib/plugins/engine.ts";
 import { makeJid } from "#lib/protocol/jid.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { RETURNERS_PREFIX } from "#lib/minion/worker/catalogue.ts";
+import { RETURNERS_PREFIX } from "#lib/minion/catalogue/catalogue.ts";
 import { configuredReturners } from "#lib/returners/names.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type CallHost, runCall } from "./job.ts";

@@ -6,13 +6,10 @@
  * @module
  */
 
-import { sameBytes } from "#lib/crypto/same_bytes.ts";
 import type { Backoff } from "#lib/minion/masters/backoff.ts";
 import { Crypticle } from "#lib/crypto/crypticle.ts";
 import {
   AuthenticationError,
-  KeyError,
-  messageOf,
   MsgpackError,
   RequestTimeoutError,
   RequestTooLargeError,
@@ -22,18 +19,17 @@ import {
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterAddresses } from "./master_addresses.ts";
 import { type Reach, reachOf } from "./master_diagnosis.ts";
-import { REKEY_COMMAND } from "#lib/protocol/rekey.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, encryptedRequest, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
 import { RequestChannel, type RequestOptions, type RequestTimeouts } from "#lib/sockets/request_channel.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
-import { signedByMaster } from "#lib/keys/master_trust.ts";
+import { openPillarReply } from "./pillar_reply.ts";
+import { SharedKeyRenewal } from "./shared_key_renewal.ts";
 import { type Applicant, SignIn, type SignInCredentials, type SignInReply } from "./sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
-import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Time limits of a sign-in, in milliseconds. */
 export interface SignInTimeouts {
@@ -103,12 +99,6 @@ const EXIT_REJECTED = 77;
 const QUICK_TRIES = 2;
 const QUICK_MS = 1_000;
 
-/** Within this time an old session key is replaced, in milliseconds. */
-const RENEW_MS = 600_000;
-
-/** Minions ask for an announced key within this share of the time, so that all have it when it is used. */
-const ASK_SHARE = 0.8;
-
 /** Maximum time for a running master to answer a PING, in milliseconds; it may be busy. */
 const PING_MS = 10_000;
 
@@ -119,15 +109,12 @@ export class MasterLink {
   /** The address of the last sign-in. */
   #signedInAt: string | undefined;
   readonly #channel: RequestChannel;
+  /** The shared key between two sign-ins. */
+  readonly sharedKey: SharedKeyRenewal;
   /** The proof of the minion's key, made once for each. */
   #proof: { readonly key: PrivateKey; readonly token: Uint8Array } | undefined;
   readonly #closing = new AbortController();
   #signingIn: Promise<SignInCredentials> | undefined;
-  #rekeying: Promise<SignInCredentials> | undefined;
-  #renewing: Promise<void> | undefined;
-  /** The announced shared key. */
-  #nextKey: string | undefined;
-  #askingNext: Promise<void> | undefined;
   #credentials: SignInCredentials | undefined;
   #session: Crypticle | undefined;
   /** Number of look-ups that found no address for the master's name. */
@@ -142,6 +129,14 @@ export class MasterLink {
     this.#settings = { ...settings, log: settings.log.named("salt.transport") };
     this.#addresses = typeof settings.address === "string" ? undefined : settings.address;
     this.#channel = this.#open();
+    this.sharedKey = new SharedKeyRenewal(this, {
+      log: this.#settings.log,
+      closing: this.#closing.signal,
+      take: (credentials) => {
+        this.#credentials = credentials;
+        this.#settings.onSignedIn?.(credentials);
+      },
+    });
   }
 
   /**
@@ -165,7 +160,12 @@ export class MasterLink {
     return this.#credentials !== undefined && this.#lostTries === undefined;
   }
 
-  /** The keys of the last sign-in. */
+  /** Whether a sign-in is going on. */
+  get isSigningIn(): boolean {
+    return this.#signingIn !== undefined;
+  }
+
+  /** The keys of the last sign-in, and the shared key since then. */
   get credentials(): SignInCredentials | undefined {
     return this.#credentials;
   }
@@ -231,7 +231,7 @@ export class MasterLink {
           else if (this.#signedInAt !== undefined && this.#signedInAt !== this.address) this.#channel.reset();
           this.#signedInAt = this.address;
           this.#credentials = reply.credentials;
-          this.#nextKey = undefined;
+          this.sharedKey.forgetNext();
           this.#session = new Crypticle(reply.credentials.sessionKey);
           log.info(`Signed in to the master at ${this.address} as ${applicant.id}`);
           this.#settings.onSignedIn?.(reply.credentials);
@@ -262,88 +262,6 @@ export class MasterLink {
       await sleep(waitMs, signal);
       waitMs = Math.min(waitMs * 2, Math.max(timeouts.acceptanceWaitMaxMs, timeouts.acceptanceWaitMs));
     }
-  }
-
-  /**
-   * Gets the shared key again, when a publish cannot be read: without RSA, if the master knows the request, else by a
-   * sign-in. Concurrent calls share one.
-   * @throws {SignInError} If waiting cannot help.
-   */
-  rekey(signal: AbortSignal): Promise<SignInCredentials> {
-    this.#rekeying ??= this.#rekeyOnce(signal).finally(() => this.#rekeying = undefined);
-    return this.#rekeying;
-  }
-
-  /** Asks for the announced shared key, at a random moment within that time. */
-  expectKey(withinS: number, signal: AbortSignal): void {
-    if (this.#credentials?.canRekey !== true) return;
-    const both = AbortSignal.any([signal, this.#closing.signal]);
-    this.#askingNext ??= this.#askNext(Math.random() * withinS * ASK_SHARE * 1000, both)
-      // Then the key is asked for when it is used.
-      .catch((error) => both.aborted || this.#settings.log.debug(`There is no next shared key: ${messageOf(error)}`))
-      .then(() => void (this.#askingNext = undefined));
-  }
-
-  async #askNext(waitMs: number, signal: AbortSignal): Promise<void> {
-    await sleep(waitMs, signal);
-    const answer = await this.request(map({ cmd: REKEY_COMMAND }), signal);
-    const next = isMap(answer) ? answer.get("next") : undefined;
-    if (typeof next !== "string" || next === "") return;
-    new Crypticle(next); // throws if it is not a key
-    this.#nextKey = next;
-    this.#settings.log.debug("Got the next shared key of the master");
-  }
-
-  /**
-   * Takes the announced shared key, if `isUsed` says that the master uses it.
-   * @returns Whether it has become the shared key.
-   */
-  takeNextKey(isUsed: (sharedKey: string) => boolean): boolean {
-    const next = this.#nextKey;
-    if (next === undefined || this.#credentials === undefined || !isUsed(next)) return false;
-    this.#nextKey = undefined;
-    this.#credentials = { ...this.#credentials, sharedKey: next };
-    this.#settings.log.info(`Took the announced shared key of the master at ${this.address}`);
-    this.#settings.onSignedIn?.(this.#credentials);
-    return true;
-  }
-
-  async #rekeyOnce(signal: AbortSignal): Promise<SignInCredentials> {
-    const before = this.#credentials;
-    if (before?.canRekey !== true || this.#signingIn !== undefined) return await this.signIn(signal);
-    try {
-      const answer = await this.request(map({ cmd: REKEY_COMMAND }), signal);
-      // The request may have been repeated after a sign-in, which gave the key as well.
-      if (this.#credentials !== before && this.#credentials !== undefined) return this.#credentials;
-      const sharedKey = isMap(answer) ? answer.get("aes") : undefined;
-      if (!isMap(answer) || typeof sharedKey !== "string") throw new WireError("the master gave no key");
-      new Crypticle(sharedKey); // throws if it is not a key
-      if (answer.get("renew") === true) this.#renewLater(signal);
-      this.#settings.log.info(`Got the new shared key of the master at ${this.address}`);
-      this.#credentials = { ...before, sharedKey };
-      this.#settings.onSignedIn?.(this.#credentials);
-      return this.#credentials;
-    } catch (error) {
-      signal.throwIfAborted();
-      const isExpected = [AuthenticationError, WireError, KeyError, RequestTimeoutError].some((kind) =>
-        error instanceof kind
-      );
-      if (!isExpected) throw error;
-      this.#settings.log.debug(`${messageOf(error)}; signing in instead`);
-      return await this.signIn(signal);
-    }
-  }
-
-  /** An old session key is replaced at a sign-in: at a random moment, as the whole fleet's may be old. */
-  #renewLater(signal: AbortSignal): void {
-    this.#renewing ??= sleep(Math.random() * RENEW_MS, AbortSignal.any([signal, this.#closing.signal]))
-      .then(() => this.signIn(signal))
-      .then(() => {}, (error) => {
-        if (!signal.aborted && !this.#closing.signal.aborted) {
-          this.#settings.log.error(`The session key stays as it is: ${messageOf(error)}`);
-        }
-      })
-      .finally(() => this.#renewing = undefined);
   }
 
   /** Sends one sign-in request; `undefined` if there is no authentic answer. */
@@ -456,31 +374,10 @@ export class MasterLink {
    */
   async requestPillar(load: ValueMap, signal: AbortSignal): Promise<ValueMap> {
     this.#settings.log.debug(() => `Sends ${requestText(load)} to ${this.address}`);
-    const { applicant } = this.#settings;
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
       const answer = await this.#send(load, nonce, { ...this.#settings.requestTimeouts, signal });
-      const reply = decode(answer, "wire", UNAUTHENTICATED_BOUNDS);
-      const key = isMap(reply) ? asBytes(reply.get("key")) : undefined;
-      const sealed = isMap(reply) ? asBytes(reply.get("pillar")) : undefined;
-      if (key === undefined || sealed === undefined) throw new WireError(`The master answered ${str(reply)}`);
-      const keyString = new TextDecoder().decode(applicant.key.decrypt(applicant.encAlgorithm, key));
-      const signed = new Crypticle(keyString).loads(sealed);
-      const data = isMap(signed) ? asBytes(signed.get("data")) : undefined;
-      const sig = isMap(signed) ? asBytes(signed.get("sig")) : undefined;
-      const signer = this.#credentials;
-      if (!data || !sig || !signer || !signedByMaster(signer, { algorithm: applicant.sigAlgorithm, data, sig })) {
-        throw new AuthenticationError("The master's signature of the pillar does not hold");
-      }
-      const inner = decode(data, "wire");
-      if (!isMap(inner) || inner.get("nonce") !== nonce) {
-        throw new AuthenticationError("The reply does not have the nonce of the pillar request");
-      }
-      const outerKey = asBytes(inner.get("key"));
-      if (outerKey === undefined || !sameBytes(key, outerKey)) {
-        throw new AuthenticationError("The pillar was signed for another key");
-      }
-      return mapOrEmpty(inner.get("pillar"));
+      return openPillarReply(answer, { applicant: this.#settings.applicant, signer: this.#credentials, nonce });
     });
   }
 

@@ -204,7 +204,7 @@ export class MasterConnection {
       operators: this.#parts.operators,
       admit: (jid, load, signed) => this.#parts.admit(jid, load, { connection: this, signed }),
       refuse: (load, why, signed) => this.#parts.refuse?.(load, why, { connection: this, signed }),
-      onAnnouncement: (withinS) => link.expectKey(withinS, closing),
+      onAnnouncement: (withinS) => link.sharedKey.expectNext(withinS, closing),
       log,
     });
     const link: MasterLink = new MasterLink(linkSettings(opts, {

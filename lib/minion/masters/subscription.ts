@@ -190,11 +190,11 @@ export class Subscription {
         return this.#parts.reader.read(frame);
       } catch (error) {
         if (!(error instanceof AuthenticationError)) throw error;
-        if (this.#parts.link.takeNextKey((key) => PublishReader.isFor(frame, key))) {
+        if (this.#parts.link.sharedKey.takeNext((key) => PublishReader.isFor(frame, key))) {
           return this.#parts.reader.read(frame);
         }
         this.#parts.log.info(`A publish cannot be decrypted (${error.message}); asking the master for its key`);
-        await this.#parts.link.rekey(this.#parts.closing);
+        await this.#parts.link.sharedKey.renew(this.#parts.closing);
         return this.#parts.reader.read(frame);
       }
     } catch (error) {

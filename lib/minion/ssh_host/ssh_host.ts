@@ -17,7 +17,7 @@ import { pillarRequest } from "#lib/minion/agent/pillar_request.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { runCall } from "#lib/minion/local_call/job.ts";
 import { WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
-import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
+import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
 import { type Logger, postingLogger } from "#lib/runtime/log.ts";
 import { type HostReturn, packHostMessage, type SshCall } from "#lib/ssh/messages.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";

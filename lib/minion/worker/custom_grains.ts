@@ -6,8 +6,8 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
-import { FileDeclarations } from "./custom_modules.ts";
-import type { GrainsRequest } from "./grains_functions.ts";
+import { FileDeclarations } from "#lib/minion/catalogue/custom_modules.ts";
+import type { GrainsRequest } from "#lib/minion/catalogue/grains_functions.ts";
 import { pack } from "./job_protocol.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
 import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";

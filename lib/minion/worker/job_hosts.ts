@@ -5,15 +5,15 @@
  * @module
  */
 
-import { CustomModules } from "./custom_modules.ts";
+import { CustomModules } from "#lib/minion/catalogue/custom_modules.ts";
 import type { JobHost } from "./job_host.ts";
 import { type FromJob, type FromModule, type HostData, type ModuleProcessInit, unpackValue } from "./job_protocol.ts";
 import { JobThread } from "./job_thread.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { CUSTOM_FAMILIES, possibleDirectories } from "./catalogue.ts";
+import { CUSTOM_FAMILIES, possibleDirectories } from "#lib/minion/catalogue/catalogue.ts";
 import { unpackModuleOutcome } from "./module_messages.ts";
 import { ModuleProcess } from "./module_process.ts";
-import { pythonPlugins } from "./python_plugins.ts";
+import { pythonPlugins } from "#lib/minion/catalogue/python_plugins.ts";
 import { NO_PYTHON_PLUGINS, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";

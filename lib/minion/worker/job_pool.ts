@@ -27,6 +27,7 @@ import { joinPermissions, permissionKey, type Permissions } from "#lib/plugins/p
 import { sleep } from "#lib/os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { LONGEST_TURN_MS, WaitingJobs } from "./waiting_jobs.ts";
 import { WarmProcesses } from "./warm_processes.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import { asList } from "#lib/values/shape.ts";
@@ -42,18 +43,6 @@ const GRACE_MS = 500;
  * so a minion with one job at a time has one worker, which takes 8 MB less than two.
  */
 const SPARE_MS = 50;
-
-/**
- * How long a job waits for a worker whose job may end soon, before a worker is started for it, in milliseconds: a new
- * thread takes longer than that, and twenty times the processor time of a small job.
- */
-const TURN_MS = 25;
-
-/**
- * How long it waits while others of its kind end, in milliseconds. For a worker whose job is older than this no job
- * waits.
- */
-const LONGEST_TURN_MS = 200;
 
 /**
  * Maximum number of times that a job is sent on before it begins: by the worker without permissions, and by one whose
@@ -99,15 +88,6 @@ interface Job {
   begunMs?: number;
 }
 
-/** A job that waits for a worker with these permissions. */
-interface WaitingJob {
-  readonly job: Job;
-  readonly permissions: Permissions;
-  readonly key: string;
-  /** Since when, by `performance.now()`. */
-  readonly sinceMs: number;
-}
-
 /**
  * The outcome of a job that this minion leaves to the next one, because the minion ends and the job's command
  * continues.
@@ -132,11 +112,7 @@ export class JobPool {
   /** Number of killed threads that never ended. */
   #stuckThreads = 0;
   #spareTimer: Timer | undefined;
-  /** Jobs that wait for a busy worker, for {@linkcode TURN_MS}; the oldest is first. */
-  #waiting: WaitingJob[] = [];
-  #turnTimer: Timer | undefined;
-  /** How many workers the next turn starts, by their permissions (`permissionKey`), unless one takes a job before. */
-  readonly #starts = new Map<string, number>();
+  readonly #waiting = new WaitingJobs<Job>((job, permissions) => this.#startFor(job, permissions));
   #closed = false;
 
   /** Starts the first worker. */
@@ -178,7 +154,7 @@ export class JobPool {
 
   /** The jobs, without calls of functions by other functions; those that wait for a worker have no host. */
   #jobs(): [JobHost | undefined, Job][] {
-    const waiting = this.#waiting.map(({ job }): [undefined, Job] => [undefined, job]);
+    const waiting = this.#waiting.all.map((job): [undefined, Job] => [undefined, job]);
     return [...this.#busy, ...waiting].filter(([, job]) => job.called === undefined);
   }
 
@@ -222,11 +198,8 @@ export class JobPool {
     const key = permissionKey(permissions);
     const idle = this.#idle.take(key);
     if (idle !== undefined) this.#hand(job, idle);
-    else if (this.#hasYoungJob(key, LONGEST_TURN_MS)) {
-      if (!this.#waiting.some((one) => one.key === key)) this.#starts.set(key, 1);
-      this.#waiting.push({ job, permissions, key, sinceMs: performance.now() });
-      this.#turnTimer ??= setTimeout(() => this.#turn(), TURN_MS);
-    } else this.#startFor(job, permissions);
+    else if (this.#hasYoungJob(key, LONGEST_TURN_MS)) this.#waiting.add(job, permissions);
+    else this.#startFor(job, permissions);
     this.#spareTimer ??= setTimeout(() => this.#spare(), SPARE_MS);
   }
 
@@ -244,24 +217,6 @@ export class JobPool {
     return [...this.#busy].some(([host, { begunMs = now }]) =>
       now - begunMs < ms && !(host instanceof ModuleProcess) && permissionKey(this.#hosts.permissionsOf(host)) === key
     );
-  }
-
-  /**
-   * Starts workers for the oldest jobs that wait: none while workers become free in the meantime, except one for a job
-   * that has waited for {@linkcode LONGEST_TURN_MS}; else twice as many as the last time.
-   */
-  #turn(): void {
-    this.#turnTimer = undefined;
-    const waiting = Map.groupBy(this.#waiting, ({ key }) => key);
-    const late = performance.now() - LONGEST_TURN_MS;
-    this.#waiting = [...waiting].flatMap(([key, jobs]) => {
-      const before = this.#starts.get(key) ?? 0;
-      const count = before > 0 ? before : jobs[0].sinceMs <= late ? 1 : 0;
-      this.#starts.set(key, Math.max(1, 2 * before));
-      for (const { job, permissions } of jobs.slice(0, count)) this.#startFor(job, permissions);
-      return jobs.slice(count);
-    });
-    if (this.#waiting.length > 0) this.#turnTimer = setTimeout(() => this.#turn(), TURN_MS);
   }
 
   /** Sees to it that a worker waits, unless one is going to in a moment. */
@@ -373,11 +328,10 @@ export class JobPool {
     // A function that another one calls belongs to the same job.
     const hosts = [...this.#busy].filter(([, job]) => job.jid === jid);
     const ends = signal === SIGKILL || signal === SIGTERM || signal === SIGINT;
-    const waiting = this.#waiting.filter(({ job }) => job.jid === jid);
-    if (ends && waiting.length > 0) {
-      this.#waiting = this.#waiting.filter((one) => !waiting.includes(one));
-      for (const { job } of waiting) job.done.resolve(failure(`The job was ended by signal ${signal}`));
-    }
+    const waiting = ends
+      ? this.#waiting.remove((job) => job.jid === jid)
+      : this.#waiting.all.filter((job) => job.jid === jid);
+    if (ends) { for (const job of waiting) job.done.resolve(failure(`The job was ended by signal ${signal}`)); }
     for (const [host, job] of hosts) {
       if (signal === SIGKILL) {
         void this.#kill(host, signal);
@@ -432,8 +386,7 @@ export class JobPool {
   async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#spareTimer);
-    clearTimeout(this.#turnTimer);
-    for (const { job } of this.#waiting.splice(0)) job.done.resolve(interruptedReturn("queued"));
+    for (const job of this.#waiting.clear()) job.done.resolve(interruptedReturn("queued"));
     const children: number[] = [];
     const left = new Set<string>();
     const ends: Promise<void>[] = [];
@@ -541,10 +494,9 @@ export class JobPool {
 
   /** Gives a worker the oldest job that waits for one like it, or keeps it. */
   #serve(host: JobHost, key: string): void {
-    const at = this.#waiting.findIndex((one) => one.key === key);
-    if (at < 0) return this.#idle.put(host, key);
-    this.#starts.delete(key);
-    this.#hand(this.#waiting.splice(at, 1)[0].job, host);
+    const job = this.#waiting.take(key);
+    if (job === undefined) this.#idle.put(host, key);
+    else this.#hand(job, host);
   }
 }
 

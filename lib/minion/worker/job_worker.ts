@@ -6,12 +6,12 @@
 
 import { ChildPids } from "./child_pids.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
-import { withCustomModules } from "./custom_catalogue.ts";
+import { withCustomModules } from "#lib/minion/catalogue/custom_catalogue.ts";
 import { parseToJob } from "./job_messages.ts";
 import { type JobWorkerInit, pack } from "./job_protocol.ts";
 import { JobRunner, type RunnerParts } from "./job_runner.ts";
-import { moduleOf } from "./custom_modules.ts";
-import { loadCatalogue, pluginLimits } from "./catalogue.ts";
+import { moduleOf } from "#lib/minion/catalogue/custom_modules.ts";
+import { loadCatalogue, pluginLimits } from "#lib/minion/catalogue/catalogue.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";

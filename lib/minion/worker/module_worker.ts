@@ -5,15 +5,21 @@
  * @module
  */
 
-import { describeFunctions } from "./custom_catalogue.ts";
-import { runGrains } from "./grains_functions.ts";
+import { describeFunctions } from "#lib/minion/catalogue/custom_catalogue.ts";
+import { runGrains } from "#lib/minion/catalogue/grains_functions.ts";
 import type { Catalogue } from "#lib/plugins/job_context.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
 import { pack } from "./job_protocol.ts";
 import { type JobFunctions, JobRunner } from "./job_runner.ts";
-import { type CatalogueOptions, loadCatalogue, pluginLimits, RENDERERS_PREFIX, STATES_PREFIX } from "./catalogue.ts";
+import {
+  type CatalogueOptions,
+  loadCatalogue,
+  pluginLimits,
+  RENDERERS_PREFIX,
+  STATES_PREFIX,
+} from "#lib/minion/catalogue/catalogue.ts";
 import { calledRenderer } from "#lib/render/own_renderer.ts";
-import { calledState } from "./custom_states.ts";
+import { calledState } from "#lib/minion/catalogue/custom_states.ts";
 import { postingLogger } from "#lib/runtime/log.ts";
 import { postBytes, workerScope } from "#lib/runtime/worker_scope.ts";
 import { packMessage, parseToModule } from "./module_messages.ts";

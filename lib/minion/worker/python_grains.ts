@@ -13,7 +13,7 @@ import type { PluginPaths } from "#lib/python_bridge/link/messages.ts";
 import { LEVEL_NUMBERS } from "#lib/runtime/log.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
-import { pythonPlugins } from "./python_plugins.ts";
+import { pythonPlugins } from "#lib/minion/catalogue/python_plugins.ts";
 
 /** What plugins of grains ask, and those that may be asked. */
 interface GrainsFacts {

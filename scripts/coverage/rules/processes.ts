@@ -9,9 +9,9 @@ import { ALWAYS_THERE, type CoverageRule, KILLED, NO_MEMORY, OTHER_SYSTEM, RACE 
 export const PROCESSES_RULES: readonly CoverageRule[] = [
   { path: "lib/minion/worker/module_worker.ts", line: /./, why: KILLED },
   { path: "lib/minion/worker/module_pump.ts", line: /./, why: KILLED },
-  { path: "lib/minion/worker/grains_functions.ts", line: /./, why: KILLED },
-  { path: "lib/minion/worker/custom_catalogue.ts", line: /describeFunctions|setRetcode/, why: KILLED },
-  { path: "lib/minion/worker/custom_states.ts", line: /calledState|contextOf/, why: KILLED },
+  { path: "lib/minion/catalogue/grains_functions.ts", line: /./, why: KILLED },
+  { path: "lib/minion/catalogue/custom_catalogue.ts", line: /describeFunctions|setRetcode/, why: KILLED },
+  { path: "lib/minion/catalogue/custom_states.ts", line: /calledState|contextOf/, why: KILLED },
   { path: "lib/minion/worker/job_runner.ts", line: /exactArguments|sendErrors|fields\.error = thrown/, why: KILLED },
   { path: "lib/sockets/libzmq.ts", line: /pointer === null/, why: NO_MEMORY },
   {

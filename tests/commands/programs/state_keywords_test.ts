@@ -9,7 +9,7 @@ import { stateKeywords } from "#lib/states/run/call_keywords.ts";
 import { scheduleKeywords } from "#lib/schedule/call_keywords.ts";
 import { KNOWN_RETURNERS } from "#lib/client/published_returners.ts";
 import { RETURNERS } from "#modules/returners/_built_in.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { Fleet } from "#tests/support/fleet/fleet.ts";

@@ -3,7 +3,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { checkSignature, missingBackend, type SignedFile, signersOf } from "#lib/host/gnupg/file_signature.ts";
 import { lexistsOrThrow } from "#lib/os/file_kind.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { which } from "#lib/programs/which.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
 import { AptRoot } from "#tests/support/calls/apt_root.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { map, toValue, type Value } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";

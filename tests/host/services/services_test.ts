@@ -6,7 +6,7 @@ import * as output from "#lib/host/services/systemctl_output.ts";
 import { parseRunlevels } from "#lib/host/services/openrc.ts";
 import { startedIn } from "#lib/host/services/init_scripts.ts";
 import * as systemd from "#lib/host/services/systemd.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { run, testContext } from "#tests/support/calls/job_context.ts";

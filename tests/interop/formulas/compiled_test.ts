@@ -12,7 +12,7 @@ import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { isMap, map, repr, str, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { CORE_GRAINS } from "#modules/grains/core.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { type Formula, formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";

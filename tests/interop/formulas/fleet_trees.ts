@@ -13,7 +13,7 @@ import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
 import { runCall } from "#lib/minion/local_call/job.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
-import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
+import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";

@@ -5,7 +5,7 @@
 
 import { pack } from "#lib/minion/worker/job_protocol.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { mayStartAnything, permissionKey } from "#lib/plugins/permissions.ts";
 import { map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";

@@ -6,7 +6,7 @@
 
 import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
-import { pythonPlugins } from "#lib/minion/worker/python_plugins.ts";
+import { pythonPlugins } from "#lib/minion/catalogue/python_plugins.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 import { CORE_GRAINS } from "#modules/grains/core.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";

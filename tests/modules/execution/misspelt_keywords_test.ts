@@ -8,7 +8,7 @@ import { run, testContext } from "#tests/support/calls/job_context.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { refuseMisspelt } from "#lib/plugins/keywords.ts";
 import { map, type Value } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 
 const grains = map({ id: "m1", os: "Debian", os_family: "Debian", kernel: "Linux" });
 const catalogue = loadCatalogue({ grains: () => grains });

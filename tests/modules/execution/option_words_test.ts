@@ -6,7 +6,7 @@
 
 import type { ChildRunner } from "#lib/programs/child_process.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { run, testContext } from "#tests/support/calls/job_context.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";

@@ -7,7 +7,7 @@ import { which } from "#lib/programs/which.ts";
 import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { mod_aggregate, mod_init } from "#modules/states/pkg/mod.ts";
 import { AptRoot } from "#tests/support/calls/apt_root.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";

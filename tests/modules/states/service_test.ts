@@ -5,7 +5,7 @@
 import { which } from "#lib/programs/which.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";

@@ -9,7 +9,7 @@ import { type Called, openTree } from "#tests/support/calls/state_tree.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { sleep } from "#lib/os/sleep.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 
 type OwnStates = Readonly<Record<string, Omit<ModuleFunction<StateContext>, "doc">>>;

@@ -4,7 +4,7 @@
  */
 
 import { isMap, map, repr } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { withPillar } from "#tests/support/files/pillar_scope.ts";

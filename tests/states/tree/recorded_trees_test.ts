@@ -8,7 +8,7 @@ import { localPillar } from "#lib/minion/local_call/pillar.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 

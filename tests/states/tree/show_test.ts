@@ -5,7 +5,7 @@
  */
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import type { PillarQuery } from "#lib/plugins/job_context.ts";
 import { openHighState } from "#lib/states/tree/high_state.ts";
 import { withMasterOpts } from "#lib/states/tree/settings.ts";

@@ -9,7 +9,7 @@ import { testContext, testOpts } from "./job_context.ts";
 import { callState, stateContext } from "./state_call.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { dumpJson } from "#lib/values/json.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { compareStrings, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The settings of all cases. */

@@ -8,7 +8,7 @@ import { loadMinionConfig } from "#lib/config/load.ts";
 import { messageOf, NoMasterError, NoMinionError } from "#lib/errors.ts";
 import { callFunction, execute, type ExecutionResult } from "#lib/plugins/execution.ts";
 import type { JobContext, Outside } from "#lib/plugins/job_context.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 

@@ -9,7 +9,7 @@ import type { ChildRunner } from "#lib/programs/child_process.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { equals, isMap, map } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { SearchPath } from "#tests/support/search_path.ts";

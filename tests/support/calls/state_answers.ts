@@ -10,7 +10,7 @@ import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
 import { declare, type ModuleFunction, p, type Parameter } from "#lib/plugins/module.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { EXECUTION_MODULES } from "#modules/execution/_built_in.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { casesOf, filesWithCases } from "./corpus_files.ts";

@@ -10,7 +10,7 @@ import { bind } from "#lib/plugins/call.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
 import { compare, equals, isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { build, listAt, mapAt, replaceIn, ROOT, snapshot, unpack, without } from "./call_cases.ts";
 import { testContext, testOpts } from "./job_context.ts";
 import { callState } from "./state_call.ts";

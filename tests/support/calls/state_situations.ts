@@ -8,7 +8,7 @@
 import { parseJson } from "#lib/values/json_read.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { build, listAt, mapAt, replaceIn, snapshot } from "./call_cases.ts";
 import { corpusFile, isThere } from "./corpus_files.ts";

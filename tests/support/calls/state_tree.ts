@@ -4,7 +4,7 @@
  */
 
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { assert } from "#tests/support/assert.ts";
 import { run, type TestContext, testContext, testOpts } from "./job_context.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
-import { hasProgram } from "#lib/minion/worker/catalogue.ts";
+import { hasProgram } from "#lib/minion/catalogue/catalogue.ts";
 import { parseVirtual } from "#lib/plugins/virtual.ts";
 import { assert, assertStringIncludes } from "#tests/support/assert.ts";
 import { WITHIN_MS } from "#tests/support/eventually.ts";

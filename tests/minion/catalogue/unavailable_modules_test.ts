@@ -6,7 +6,7 @@
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { isMap, map, str, type Value } from "#lib/values/value.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue } from "#lib/minion/catalogue/catalogue.ts";
 import { pack } from "#lib/minion/worker/job_protocol.ts";
 import { EXECUTION_MODULES } from "#modules/execution/_built_in.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
