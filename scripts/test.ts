@@ -66,7 +66,7 @@ const LONGEST = [
 const MAX_RERUNS = 3;
 /** Shows where an operation started that a test left open: a fifth more time, so only a failed file runs with it. */
 const TRACED = ["--trace-leaks"];
-/** Number of the slowest files that are named. */
+/** Number of the files that are named for their time, and for their processor time. */
 const SLOWEST = 10;
 
 /**
@@ -217,10 +217,15 @@ async function main(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
+/** The files that took longest, and those that used the processor most. */
 function slowest(outcomes: readonly Outcome[]): string {
-  const slow = outcomes.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
-  const rows = slow.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}\n`);
-  return `The slowest of ${outcomes.length} files, with others at the same time:\n${rows.join("")}`;
+  const table = (field: "seconds" | "cpuSeconds") =>
+    outcomes.toSorted((a, b) => b[field] - a[field]).slice(0, SLOWEST).map((outcome) =>
+      `${outcome[field].toFixed(1).padStart(7)} s  ${outcome.file}\n`
+    ).join("");
+  const cpuSeconds = Math.round(outcomes.reduce((total, outcome) => total + outcome.cpuSeconds, 0));
+  return `The slowest of ${outcomes.length} files, with others at the same time:\n${table("seconds")}` +
+    `\nThe most processor time, of ${cpuSeconds} s:\n${table("cpuSeconds")}`;
 }
 
 if (import.meta.main) Deno.exit(await main());

@@ -3,6 +3,8 @@
  * @module
  */
 
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { parseStat } from "#lib/procfs/process_attributes.ts";
 import { failedTests, testCounts } from "./deno_output.ts";
 
 const decoder = new TextDecoder();
@@ -20,8 +22,10 @@ export interface Outcome {
   readonly failed: number;
   /** Number of ignored tests. */
   readonly ignored: number;
-  /** Milliseconds from its start to its end. */
+  /** Seconds from its start to its end. */
   readonly seconds: number;
+  /** Seconds of the processor that it and the processes that it waited for used; 0 on a system without `/proc`. */
+  readonly cpuSeconds: number;
   /** The names of the tests that failed; empty if the file ended before its tests did. */
   readonly failures: readonly string[];
   /** What it printed. */
@@ -60,6 +64,7 @@ export async function runTestFile(file: string, options: TestFileOptions = {}): 
   timers.forEach(clearTimeout);
   const output = decoder.decode(stdout) + decoder.decode(stderr);
   const ms = performance.now() - started;
+  const cpuSeconds = takeCpuSeconds();
   const late = ms > limitMs ? ` after ${limitMs / 1000} s, its time` : "";
   const ended = (signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`) + late;
   const counts = testCounts(output);
@@ -70,7 +75,20 @@ export async function runTestFile(file: string, options: TestFileOptions = {}): 
     ...counts,
     failed: completed ? counts.failed : counts.failed + 1,
     seconds: ms / 1000,
+    cpuSeconds,
     failures: failedTests(output),
     output: completed ? output : `${output}\n${file}: ${ended}\n`,
   };
+}
+
+/** Seconds of the processor of this process's ended children that {@linkcode takeCpuSeconds} has returned. */
+let takenCpuSeconds = 0;
+
+/** The processor time of the children that ended since the last call. Of two that ended at once, the first has both. */
+function takeCpuSeconds(): number {
+  const stat = readTextFileIfExists("/proc/self/stat");
+  if (stat === undefined) return 0;
+  const { childrenUser, childrenSystem } = parseStat(stat), before = takenCpuSeconds;
+  takenCpuSeconds = childrenUser + childrenSystem;
+  return takenCpuSeconds - before;
 }
