@@ -104,6 +104,8 @@ export interface CollectOptions {
   readonly onOutput?: OutputListener;
   /** Called at the time-out with the minions that are not connected, while others are waited for. */
   readonly onAbsent?: (ids: readonly string[]) => void;
+  /** Called when minions of the job must wait for their turn, by the rule of `flow` at this place, from 1. */
+  readonly onTurn?: (ids: readonly string[], rule: number) => void;
   /** Called when a state of the job is done, on minions that report it (`state_events`, `--live`). */
   readonly onState?: (id: string, done: StateDone) => void;
 }

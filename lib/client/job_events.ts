@@ -11,7 +11,7 @@ import { ERROR_DETAILS, readErrorDetails } from "#lib/protocol/error_details.ts"
 import { batchFromMap } from "#lib/protocol/live_batch.ts";
 import { REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { outcomeOfReturn } from "#lib/protocol/outcome.ts";
-import { jobNew, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
+import { jobNew, jobSign, jobTurn, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { onlyStrings } from "#lib/values/shape.ts";
 import { isMap, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -31,6 +31,7 @@ function isNamedBelow(tag: string, jid: string): boolean {
 /** Whether an event may be about a job whose returns are collected. */
 export function concernsJob(tag: string, { job, questionJid }: Collection): boolean {
   if (tag.startsWith(SYNDIC_EVENTS)) return isNamedBelow(tag, job.jid);
+  if (tag === jobTurn(job.jid)) return true;
   const jid = (jobSign(tag) ?? stateProgressSign(tag))?.jid;
   return jid === job.jid || (jid !== undefined && jid === questionJid) || tag === PRESENCE_CHANGE_EVENT;
 }
@@ -49,7 +50,7 @@ export async function takeEvent(event: BusEvent, collection: Collection): Promis
 }
 
 /** A job whose returns are collected. */
-export interface Collection extends Pick<CollectOptions, "onAbsent" | "onState"> {
+export interface Collection extends Pick<CollectOptions, "onAbsent" | "onState" | "onTurn"> {
   readonly job: PublishedJob;
   readonly watch: JobWatch;
   /** The id of the last question whether the job runs; empty before it. */
@@ -76,6 +77,14 @@ const EVENT_HANDLERS = {
   presence({ watch }, _id, data) {
     for (const lost of onlyStrings(data.get("lost"))) watch.presence(lost, false, performance.now());
     for (const come of onlyStrings(data.get("new"))) watch.presence(come, true, performance.now());
+    return undefined;
+  },
+  /** Minions wait for a place, or have one now. */
+  turn({ watch, onTurn }, _id, data) {
+    const waiting = onlyStrings(data.get("waiting"));
+    watch.held(waiting);
+    watch.released(onlyStrings(data.get("named")), performance.now());
+    if (waiting.length > 0) onTurn?.(waiting, toNumber(data.get("rule")) ?? 0);
     return undefined;
   },
   /** A state of the job is done. */
@@ -119,6 +128,7 @@ function recognize(
   { job, questionJid }: Collection,
 ): { readonly kind: keyof typeof EVENT_HANDLERS; readonly id: string } | undefined {
   if (tag === PRESENCE_CHANGE_EVENT) return { kind: "presence", id: "" };
+  if (tag === jobTurn(job.jid)) return { kind: "turn", id: "" };
   const state = stateProgressSign(tag);
   if (state !== undefined) return data.get("id") === state.id ? { kind: "state", id: state.id } : undefined;
   const sign = jobSign(tag);

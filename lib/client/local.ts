@@ -250,12 +250,12 @@ export class LocalClient {
     timeouts: CollectTimeouts,
     options: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
-    const { signal, onOutput, onAbsent, onState } = options;
+    const { signal, onOutput, ...told } = options;
     const closeEvents = () => this.#events.close();
     signal?.addEventListener("abort", closeEvents);
     try {
       const output = onOutput === undefined ? undefined : this.#follow(job.jid, onOutput);
-      yield* this.#collect(job, timeouts, { signal, output, onAbsent, onState });
+      yield* this.#collect(job, timeouts, { signal, output, ...told });
     } finally {
       signal?.removeEventListener("abort", closeEvents);
     }
@@ -264,7 +264,7 @@ export class LocalClient {
   async *#collect(
     job: PublishedJob,
     timeouts: CollectTimeouts,
-    { signal, output, onAbsent, onState }: Pick<CollectOptions, "signal" | "onAbsent" | "onState"> & {
+    { signal, output, ...told }: Omit<CollectOptions, "onOutput"> & {
       readonly output?: OutputFollower;
     },
   ): AsyncGenerator<Returned | Silent> {
@@ -276,8 +276,7 @@ export class LocalClient {
       questionJid: "",
       gatherMs: timeouts.gatherMs,
       output,
-      onState,
-      onAbsent,
+      ...told,
       log: this.#log,
     };
     // Minions below syndics are named by events of the syndics, which come later.

@@ -23,6 +23,8 @@ export class JobWatch {
   readonly #acknowledged = new Set<string>();
   /** Those of them whose return may have been among events that are missing. */
   readonly #doubtful = new Set<string>();
+  /** Those that wait for a place, before they get the job (`running` of `flow`). */
+  readonly #held = new Set<string>();
   #findJob: { readonly unanswered: Set<string>; readonly deadline: number } | undefined;
 
   /** Begins to wait for `ids`. */
@@ -75,6 +77,7 @@ export class JobWatch {
    */
   returned(id: string): boolean {
     this.#deadlines.delete(id);
+    this.#held.delete(id);
     this.#findJob?.unanswered.delete(id);
     return this.#unreturned.delete(id);
   }
@@ -83,13 +86,30 @@ export class JobWatch {
   acknowledged(id: string): void {
     if (!this.#unreturned.has(id)) return;
     this.#acknowledged.add(id);
+    this.#held.delete(id);
     this.#doubtful.delete(id);
     this.#wait(id, Infinity);
     this.#findJob?.unanswered.delete(id);
   }
 
+  /** Minions wait for their turn: the time-out does not run. */
+  held(ids: readonly string[]): void {
+    for (const id of ids) {
+      if (!this.#unreturned.has(id) || this.#acknowledged.has(id)) continue;
+      this.#held.add(id);
+      this.#wait(id, Infinity);
+      this.#findJob?.unanswered.delete(id);
+    }
+  }
+
+  /** Minions get the job now: the time-out begins. */
+  released(ids: readonly string[], now: number): void {
+    for (const id of ids) if (this.#held.delete(id)) this.#wait(id, now + this.#timeoutMs);
+  }
+
   /** Minion `id` connected or disconnected. If it has the job and disconnected, it is given up after the time-out. */
   presence(id: string, present: boolean, now: number): void {
+    if (this.#held.has(id)) this.#wait(id, present ? Infinity : now + this.#timeoutMs);
     if (this.#acknowledged.has(id) && this.#deadlines.has(id)) {
       this.#wait(id, present && !this.#doubtful.has(id) ? Infinity : now + this.#timeoutMs);
     }
@@ -100,6 +120,7 @@ export class JobWatch {
    * it, because their returns may have been among those events.
    */
   eventsLost(now: number): void {
+    this.released([...this.#held], now);
     for (const id of this.#acknowledged) {
       if (!this.#deadlines.has(id)) continue;
       this.#doubtful.add(id);

@@ -77,7 +77,9 @@ export class ClusterMembers {
     const held = await cluster.control(async (client) => {
       if (!await this.#sign(client)) await this.#enter(client);
       const held = await this.#takeLeases(client);
-      cluster.setPeers(await livePeers(client, cluster));
+      const peers = await livePeers(client, cluster);
+      cluster.setPeers(peers);
+      flags.masters = peers.size + 1;
       return held;
     });
     this.#lagMs = leaseClockMs() - askedMs;

@@ -1,7 +1,7 @@
 /**
- * Which leases this master holds, in memory that all its threads share. A lease counts as lost some time before the
- * others may take it, by the clock of the boot: that goes on while the host sleeps, and nobody can set it. So a master
- * that was cut off or stopped knows it before it has asked anybody.
+ * Which leases this master holds, and how many masters there are, in memory that all its threads share. A lease counts
+ * as lost some time before the others may take it, by the clock of the boot: that goes on while the host sleeps, and
+ * nobody can set it. So a master that was cut off or stopped knows it before it has asked anybody.
  * @module
  */
 
@@ -21,7 +21,7 @@ export class LeaseFlags {
 
   /** @param memory The memory of another thread's view; without it none is held. */
   constructor(memory?: SharedArrayBuffer) {
-    this.memory = memory ?? new SharedArrayBuffer(LEASES.length * BigInt64Array.BYTES_PER_ELEMENT);
+    this.memory = memory ?? new SharedArrayBuffer((LEASES.length + 1) * BigInt64Array.BYTES_PER_ELEMENT);
     this.#ends = new BigInt64Array(this.memory);
   }
 
@@ -34,6 +34,15 @@ export class LeaseFlags {
   /** This master holds the lease until then, by {@linkcode leaseClockMs}; 0: not at all. */
   set(name: LeaseName, untilMs: number): void {
     Atomics.store(this.#ends, LEASES.indexOf(name), BigInt(Math.floor(untilMs)));
+  }
+
+  /** The number of masters that live, this one too, as the database said last. */
+  get masters(): number {
+    return Math.max(1, Number(Atomics.load(this.#ends, LEASES.length)));
+  }
+
+  set masters(count: number) {
+    Atomics.store(this.#ends, LEASES.length, BigInt(count));
   }
 }
 

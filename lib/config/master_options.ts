@@ -78,7 +78,7 @@ function makeMasterOptions() {
     ),
     flow: anyOption(
       null,
-      "How many jobs users may publish and how much minions may send, as a list of rules; the first that matches counts. Not in Salt.",
+      "How many jobs users may publish, on how many minions jobs may run at once, and how much minions may send, as a list of rules; the first that matches counts. Not in Salt.",
     ),
     worker_threads: intOption(5, "MWorkers, which serve requests and returns.", { min: 1, max: 1024 }),
     sock_dir: pathOption(

@@ -25,6 +25,37 @@ export function connectedAddresses(data: DataCache, publishPort: number, ids?: I
   return addresses;
 }
 
+/** How long {@linkcode AddressPresence} remembers what it has seen, in milliseconds. */
+const REMEMBERED_MS = 5_000;
+
+/** Whether single minions are connected by their addresses, seen at most once in a few seconds. */
+export class AddressPresence {
+  readonly #data: DataCache;
+  readonly #publishPort: () => number;
+  #peers: ReadonlySet<string> = new Set();
+  readonly #known = new Map<string, boolean>();
+  #seenMs = -Infinity;
+
+  /** @param publishPort The port that minions are connected to. */
+  constructor(data: DataCache, publishPort: () => number) {
+    this.#data = data;
+    this.#publishPort = publishPort;
+  }
+
+  /** Whether an address of minion `id` is connected. */
+  has(id: string): boolean {
+    if (performance.now() - this.#seenMs > REMEMBERED_MS) {
+      this.#peers = addressesConnectedHere(this.#publishPort());
+      this.#known.clear();
+      this.#seenMs = performance.now();
+    }
+    const answer = this.#known.get(id) ??
+      addressesOf(this.#data, id).some((address) => typeof address === "string" && this.#peers.has(address));
+    this.#known.set(id, answer);
+    return answer;
+  }
+}
+
 /** Maximum number of minions that are checked: each is a file to read, only for a log line. */
 const LOOKED_AT = 1_000;
 

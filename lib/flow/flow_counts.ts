@@ -5,12 +5,15 @@
  */
 
 import { readState, writeState } from "#lib/runtime/state_file.ts";
-import { map, type Value } from "#lib/values/value.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
 
 /** What is counted of each rule. */
-export const COUNTED = ["passed", "throttled", "late", "dropped"] as const;
+const COUNTED = ["passed", "throttled", "late", "dropped"] as const;
 /** The name of a count. */
 export type Counted = typeof COUNTED[number];
+/** What is now, of rules with `running`: minions that have a place, and minions that wait for one. */
+const PRESENT = ["running", "waiting"] as const;
+const WORDS = [...COUNTED, ...PRESENT];
 
 /** The counts of all rules. */
 export class FlowCounts {
@@ -23,13 +26,18 @@ export class FlowCounts {
    * @param memory The memory of another thread's view.
    */
   constructor(rules: number, memory?: SharedArrayBuffer) {
-    this.memory = memory ?? new SharedArrayBuffer(rules * COUNTED.length * BigInt64Array.BYTES_PER_ELEMENT);
+    this.memory = memory ?? new SharedArrayBuffer(rules * WORDS.length * BigInt64Array.BYTES_PER_ELEMENT);
     this.#counts = new BigInt64Array(this.memory);
   }
 
   /** @param rule From 1. */
   add(rule: number, name: Counted, count = 1): void {
-    Atomics.add(this.#counts, (rule - 1) * COUNTED.length + COUNTED.indexOf(name), BigInt(count));
+    Atomics.add(this.#counts, placeOf(rule, name), BigInt(count));
+  }
+
+  /** @param rule From 1. */
+  set(rule: number, name: typeof PRESENT[number], count: number): void {
+    Atomics.store(this.#counts, placeOf(rule, name), BigInt(count));
   }
 
   /** All counts in one text, which is another one after each change. */
@@ -43,11 +51,16 @@ export class FlowCounts {
       map({
         rule,
         ...Object.fromEntries(
-          COUNTED.map((name, j) => [name, Number(Atomics.load(this.#counts, i * COUNTED.length + j))]),
+          (isMap(rule) && rule.has("running") ? WORDS : COUNTED)
+            .map((name) => [name, Number(Atomics.load(this.#counts, placeOf(i + 1, name)))]),
         ),
       })
     );
   }
+}
+
+function placeOf(rule: number, name: typeof WORDS[number]): number {
+  return (rule - 1) * WORDS.length + WORDS.indexOf(name);
 }
 
 /** The path of the file. */

@@ -4,7 +4,7 @@
  *
  *     flow:
  *       - {user: ci, jobs: 10/s, burst: 50}
- *       - {fun: 'state.*', jobs: 60/m}
+ *       - {fun: 'state.*', running: 200}
  *       - {minion: '*', returns: 50/s, events: 20/s, bytes: 1M/s, burst: 500}
  *
  * @module
@@ -30,6 +30,14 @@ export interface JobRule {
   matches(user: string, funs: readonly string[]): boolean;
 }
 
+/** On how many minions jobs may run at once. */
+export interface RunningRule {
+  /** Its place in the option, from 1. */
+  readonly rule: number;
+  readonly running: number;
+  matches(user: string, funs: readonly string[]): boolean;
+}
+
 /** How much each minion may send. What is missing has the bounds of a master without rules. */
 export interface MinionRule {
   /** Its place in the option, from 1. */
@@ -43,10 +51,11 @@ export interface MinionRule {
 /** All rules, each kind in the order of the option. */
 export interface FlowRules {
   readonly jobs: readonly JobRule[];
+  readonly running: readonly RunningRule[];
   readonly minions: readonly MinionRule[];
 }
 
-const JOB_KEYS = ["user", "fun", "jobs", "burst"];
+const JOB_KEYS = ["user", "fun", "jobs", "running", "burst"];
 const MINION_KEYS = ["minion", "returns", "events", "bytes", "burst"];
 /** Amounts of a minion's rule. */
 const AMOUNTS = ["returns", "events", "bytes"] as const;
@@ -61,27 +70,36 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
  * @throws {ConfigError} With the place of a rule that cannot be read.
  */
 export function parseFlow(option: Value): FlowRules {
-  if (option === null) return { jobs: [], minions: [] };
+  if (option === null) return { jobs: [], running: [], minions: [] };
   if (!Array.isArray(option)) throw new ConfigError("this is no list of rules", { option: "flow" });
-  const jobs: JobRule[] = [], minions: MinionRule[] = [];
+  const jobs: JobRule[] = [], running: RunningRule[] = [], minions: MinionRule[] = [];
   for (const [i, value] of option.entries()) {
     if (!isMap(value)) throw refusal(i + 1, `${truncateRepr(value)} is no rule`);
     if (value.has("minion")) minions.push(minionRule(value, i + 1));
-    else jobs.push(jobRule(value, i + 1));
+    else {
+      const matches = jobsOf(value, i + 1);
+      if (value.has("jobs")) jobs.push({ rule: i + 1, jobs: bound(value, "jobs", i + 1), matches });
+      if (value.has("running")) running.push({ rule: i + 1, running: placesOf(value, i + 1), matches });
+    }
   }
-  return { jobs, minions };
+  return { jobs, running, minions };
 }
 
-function jobRule(value: ValueMap, rule: number): JobRule {
+/** Which jobs a rule is about. */
+function jobsOf(value: ValueMap, rule: number): JobRule["matches"] {
   checkKeys(value, JOB_KEYS, rule);
   if (!value.has("user") && !value.has("fun")) throw refusal(rule, "it needs `user`, `fun` or `minion`");
-  if (!value.has("jobs")) throw refusal(rule, "it needs `jobs`, a number like 10/s");
+  if (!value.has("jobs") && !value.has("running")) {
+    throw refusal(rule, "it needs `jobs`, a number like 10/s, or `running`, a number of minions");
+  }
   const user = globOf(value, "user", rule), fun = globOf(value, "fun", rule);
-  return {
-    rule,
-    jobs: bound(value, "jobs", rule),
-    matches: (name, funs) => user(name) && funs.some(fun),
-  };
+  return (name, funs) => user(name) && funs.some(fun);
+}
+
+function placesOf(value: ValueMap, rule: number): number {
+  const places = toNumber(value.get("running"));
+  if (places !== undefined && Number.isSafeInteger(places) && places > 0) return places;
+  throw refusal(rule, `its \`running\` is no number of minions above 0: ${truncateRepr(value.get("running") ?? null)}`);
 }
 
 function minionRule(value: ValueMap, rule: number): MinionRule {

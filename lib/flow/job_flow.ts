@@ -4,7 +4,7 @@
  */
 
 import type { FlowCounts } from "./flow_counts.ts";
-import type { JobRule } from "./flow_rules.ts";
+import type { JobRule, Rate } from "./flow_rules.ts";
 import type { SharedBuckets } from "./shared_buckets.ts";
 
 /** Questions of commands about their jobs, which belong to a job that has passed. */
@@ -23,14 +23,21 @@ export class JobFlow {
   readonly #rules: readonly JobRule[];
   readonly #buckets: SharedBuckets;
   readonly #counts: FlowCounts;
+  readonly #masters: () => number;
 
+  /** @param parts.masters The number of masters that share the rates. Default: 1. */
   constructor(
     rules: readonly JobRule[],
-    { buckets, counts }: { readonly buckets: SharedBuckets; readonly counts: FlowCounts },
+    { buckets, counts, masters = () => 1 }: {
+      readonly buckets: SharedBuckets;
+      readonly counts: FlowCounts;
+      masters?(): number;
+    },
   ) {
     this.#rules = rules;
     this.#buckets = buckets;
     this.#counts = counts;
+    this.#masters = masters;
   }
 
   /** Counts a job; `undefined` if it may be published. */
@@ -38,8 +45,13 @@ export class JobFlow {
     if (funs.every((fun) => QUESTIONS.includes(fun))) return undefined;
     const found = this.#rules.find((rule) => rule.matches(user, funs));
     if (found === undefined) return undefined;
-    const waitMs = this.#buckets.take(`${found.rule}:${user}`, found.jobs, nowMs);
+    const waitMs = this.#buckets.take(`${found.rule}:${user}`, shareOf(found.jobs, this.#masters()), nowMs);
     this.#counts.add(found.rule, waitMs === 0 ? "passed" : "throttled");
     return waitMs === 0 ? undefined : { rule: found.rule, retryAfter: Math.ceil(waitMs / 100) / 10 };
   }
+}
+
+/** One master's share of a rate. */
+function shareOf({ burst, perSecond }: Rate, masters: number): Rate {
+  return masters <= 1 ? { burst, perSecond } : { burst: Math.max(1, burst / masters), perSecond: perSecond / masters };
 }

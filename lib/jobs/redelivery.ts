@@ -17,7 +17,7 @@ interface Pending {
   readonly delivery: Delivery;
   /** The minions without an acknowledgement. */
   readonly silent: Set<string>;
-  readonly untilMs: number;
+  untilMs: number;
   againMs: number;
 }
 
@@ -32,6 +32,8 @@ export interface Delivery {
   readonly ttlMs: number;
   /** Whether minions that support it are asked for live output. */
   readonly live: boolean;
+  /** The minions that have been sent it, if it goes to them a few at a time (`running` of `flow`). */
+  readonly sent?: readonly string[];
 }
 
 /** A job to publish again. */
@@ -71,6 +73,14 @@ export class Redelivery {
       untilMs: nowMs + ttlMs,
       againMs: nowMs + SILENCE_MS,
     });
+  }
+
+  /** A job has been published to more of its minions, by name. */
+  publishedMore(delivery: Delivery, nowMs: number): void {
+    const pending = this.#pending.get(delivery.jid);
+    if (pending === undefined || delivery.ttlMs <= 0) return this.published(delivery, nowMs);
+    for (const id of delivery.minions) pending.silent.add(id);
+    pending.untilMs = nowMs + delivery.ttlMs;
   }
 
   /** Minion `id` has acknowledged job `jid`, or returned. */

@@ -81,9 +81,16 @@ export class UndeliveredJobs {
    * @throws {StoreError} If it cannot be written.
    */
   save(delivery: Delivery, now: Moment): void {
-    const { jid, load, minions, ttlMs, live } = delivery;
+    const { jid, load, minions, ttlMs, live, sent } = delivery;
     const until = deadlineFields(momentAfter(now, ttlMs));
-    const stored = map({ load, minions: [...minions], ttl_ms: ttlMs, live, ...until });
+    const stored = map({
+      load,
+      minions: [...minions],
+      ttl_ms: ttlMs,
+      live,
+      ...until,
+      ...sent !== undefined && { sent: [...sent] },
+    });
     const sealed = this.#crypticle.encrypt(encode(stored, "disk"));
     // Its arguments are only in its encrypted file.
     const hidden = isNoLog(load);
@@ -212,6 +219,7 @@ export class UndeliveredJobs {
         minions: listOrEmpty(minions).map(str),
         ttlMs: Math.min(msBetween(now, readDeadline(stored)), ttlMs),
         live: stored.get("live") === true,
+        ...stored.has("sent") && { sent: listOrEmpty(stored.get("sent")).map(str) },
       };
     } catch (error) {
       // Incomplete, or written by a master with another key.

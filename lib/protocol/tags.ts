@@ -74,6 +74,9 @@ export const functionEvent = (kind: FunctionKind, jid: string, suffix: string): 
 export const batchEvent = (jid: string, what: "new" | "progress" | "complete" | "halted" | "stop"): string =>
   `salt/batch/${jid}/${what}`;
 
+/** `salt/job/<jid>/turn`: which minions of a job wait for a place (`running` of `flow`). Not in Salt. */
+export const jobTurn = (jid: string): string => `salt/job/${jid}/turn`;
+
 /** What a minion's event says about a job. */
 export interface JobSign {
   readonly jid: string;

@@ -9,7 +9,8 @@ import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_conte
 export const status: RunnerFunction = runner({
   doc: runnerDoc(
     `Show each rule of the option \`flow\` with its counts since the master started: jobs, returns and events that passed, jobs that
-were sent back to wait, requests of minions that were answered late, and events that were dropped.`,
+were sent back to wait, requests of minions that were answered late, and events that were dropped. A rule with \`running\` counts
+the minions that were sent a job, and shows how many have a place and how many wait for one.`,
     "flow.status",
   ),
   params: {},

@@ -33,6 +33,20 @@ Deno.test("a minion that denies the job is dropped at once, one that runs it is 
   assertEquals([watch.done, [...watch.unreturned]], [true, ["idle", "busy", "mute"]]);
 });
 
+Deno.test("the time-out of a minion that waits for its turn begins when its turn comes", () => {
+  const watch = watchOf("now", "later", "gone");
+  watch.held(["later", "gone", "stranger"]);
+  watch.presence("gone", false, 1_000);
+  assertEquals([watch.toAsk(5_000), watch.toAsk(6_000)], [["now"], ["now", "gone"]]);
+  watch.released(["later", "now"], 7_000);
+  assertEquals(watch.toAsk(11_999), ["now", "gone"]);
+  assertEquals(watch.toAsk(12_000), ["now", "later", "gone"]);
+  const lost = watchOf("later");
+  lost.held(["later"]);
+  lost.eventsLost(20_000);
+  assertEquals([lost.toAsk(24_999), lost.toAsk(25_000)], [[], ["later"]]);
+});
+
 Deno.test("a dropped minion that returns later counts as returned", () => {
   const watch = watchOf("web1");
   watch.queried(watch.toAsk(5_000), 6_000);

@@ -39,13 +39,23 @@ Deno.test("a rule matches by globs of the user, the function and the minion; wha
   assertEquals([minion.matches("web1"), minion.matches("db1")], [true, false]);
 });
 
+Deno.test("a rule may bound on how many minions its jobs run at once, beside their rate or alone", () => {
+  const { jobs, running } = rules({ fun: "state.*", jobs: "1/s", running: 200 }, { user: "ci", running: 3 });
+  assertEquals(jobs.map(({ rule }) => rule), [1]);
+  assertEquals(running.map(({ rule, running }) => [rule, running]), [[1, 200], [2, 3]]);
+  assertEquals([running[1].matches("ci", ["test.ping"]), running[1].matches("root", ["test.ping"])], [true, false]);
+});
+
 Deno.test("a rule that cannot be read is refused with its place", () => {
   for (
     const [option, text] of [
       ["x", "flow: this is no list of rules"],
       [["x"], "flow: rule 1: 'x' is no rule"],
       [[{ user: "ci", jobs: "1/s" }, { jobs: "1/s" }], "flow: rule 2: it needs `user`, `fun` or `minion`"],
-      [[{ user: "ci" }], "flow: rule 1: it needs `jobs`, a number like 10/s"],
+      [[{ user: "ci" }], "flow: rule 1: it needs `jobs`, a number like 10/s, or `running`, a number of minions"],
+      [[{ user: "ci", running: 0 }], "flow: rule 1: its `running` is no number of minions above 0: 0"],
+      [[{ user: "ci", running: 1.5 }], "flow: rule 1: its `running` is no number of minions above 0: 1.5"],
+      [[{ user: "ci", running: "many" }], "flow: rule 1: its `running` is no number of minions above 0: 'many'"],
       [[{ user: "ci", job: "1/s" }], "flow: rule 1: it has the unknown key 'job'; did you mean jobs?"],
       [[{ user: "ci", jobs: "fast" }], "flow: rule 1: its `jobs` is no rate like 10/s, 60/m or 1M/s: 'fast'"],
       [[{ user: "ci", jobs: "0/s" }], "flow: rule 1: its `jobs` is no rate like 10/s, 60/m or 1M/s: '0/s'"],

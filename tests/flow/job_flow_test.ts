@@ -5,6 +5,14 @@ import { SharedBuckets } from "#lib/flow/shared_buckets.ts";
 import { toValue } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
+Deno.test("masters of a cluster share a rate, and the burst", () => {
+  const { jobs } = parseFlow(toValue([{ user: "ci", jobs: "2/s", burst: 6 }]));
+  const parts = { buckets: new SharedBuckets(), counts: new FlowCounts(1), masters: () => 3 };
+  const flow = new JobFlow(jobs, parts), nowMs = 1_800_000_000_000;
+  const ask = () => flow.admit("ci", ["test.ping"], nowMs)?.retryAfter ?? 0;
+  assertEquals([ask(), ask(), ask()], [0, 0, 1.5]);
+});
+
 /** Two threads with the same rules and the same memory. */
 function twoThreads(...option: unknown[]) {
   const { jobs } = parseFlow(toValue(option));

@@ -279,6 +279,13 @@ async function followJob(
     if (progress !== undefined) progress.absent(ids);
     else if (!options.hide_timeout) io.writeError(absentText(ids));
   };
+  let isTold = false;
+  const onTurn = (ids: readonly string[], rule: number) => {
+    if (!isTold) {
+      io.writeError(`${ids.length} of ${published.minions.length} minions wait for their turn (rule ${rule})\n`);
+    }
+    isTold = true;
+  };
   const forProgram = MACHINE_OUTPUTTERS.includes(opts.output ?? "");
   const showState = options.live
     ? (await import("#lib/commands/report/state_lines.ts")).stateLines({ color: session.color, io, forProgram })
@@ -294,6 +301,7 @@ async function followJob(
     opts,
     publishedMs,
     onAbsent,
+    onTurn,
     onState,
   });
   return await showAnswers(incoming, { fun, progress }, session);

@@ -59,6 +59,8 @@ export interface AnswerOptions {
   readonly publishedMs?: number;
   /** Called with minions that are not connected, while others are waited for. */
   readonly onAbsent?: (ids: readonly string[]) => void;
+  /** Called with minions that must wait for their turn. */
+  readonly onTurn?: CollectOptions["onTurn"];
   /** Called when a state of the job is done, on minions that report it. */
   readonly onState?: CollectOptions["onState"];
 }
@@ -69,11 +71,11 @@ export interface AnswerOptions {
 export async function* answers(
   client: Pick<LocalClient, "collect">,
   published: PublishedJob,
-  { timeouts, signal, live, opts, publishedMs = performance.now(), onAbsent, onState }: AnswerOptions,
+  { timeouts, signal, live, opts, publishedMs = performance.now(), onAbsent, onTurn, onState }: AnswerOptions,
 ): AsyncGenerator<Answer> {
   const { jid } = published;
   const onOutput = live && ((id: string, parts: readonly LivePart[]) => live.show(id, parts));
-  for await (const event of client.collect(published, timeouts, { signal, onOutput, onAbsent, onState })) {
+  for await (const event of client.collect(published, timeouts, { signal, onOutput, onAbsent, onTurn, onState })) {
     if (signal.aborted) return;
     const answer = event.kind === "returned"
       ? ofReturn(event, performance.now() - publishedMs)

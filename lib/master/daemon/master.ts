@@ -18,8 +18,7 @@ import { MasterSchedule } from "#lib/master/functions/master_schedule.ts";
 import type { EventReturnInit } from "#lib/master/event_return/event_return_thread.ts";
 import { hasMasterReturners } from "#lib/master/event_return/has_returners.ts";
 import { FlowReport } from "./flow_report.ts";
-import { flowMemory } from "#lib/flow/open_flow.ts";
-import { parseFlow } from "#lib/flow/flow_rules.ts";
+import { checkFlow, flowMemory } from "#lib/flow/open_flow.ts";
 import { FunctionProcesses } from "#lib/master/functions/processes.ts";
 import { type FunctionMessage, parseFunctionRequest } from "#lib/master/functions/messages.ts";
 import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "#lib/pillar/messages.ts";
@@ -156,7 +155,7 @@ export class Master {
     checkBackends(opts);
     reactorOpts(opts); // throws if it cannot be started
     hasMasterReturners(opts); // the same
-    parseFlow(opts.flow); // the same
+    checkFlow(opts); // the same
     checkPillarRepositories(optsValues(opts));
     // Checked first: binding an ipc address would take it from a running master.
     if (await answers(publishPullPath(opts.sock_dir))) {
@@ -189,6 +188,7 @@ export class Master {
     const jobSecret = undeliveredSecret(opts.pki_dir, masterKey.pem);
     await restoreFromJournal(opts, jobSecret, this.#log);
     const users = new AdmittedUsers(opts, this.#log);
+    const flow = flowMemory(opts.flow);
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
     const shared = {
       opts: packOpts("master", opts),
@@ -197,16 +197,15 @@ export class Master {
       masterPem: masterKey.pem,
       jobSecret,
       ...this.#cluster !== undefined && { cluster: this.#cluster.forThreads },
+      ...flow !== undefined && { flow },
     };
     const events = await this.#startBus(users.listeners);
     await this.#startDatabase({ opts: shared.opts, events });
     await this.#startCluster({ opts: shared.opts, events });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     const requests = await this.#startRequests();
-    const flow = flowMemory(opts.flow);
     const services = {
       ...shared,
-      ...flow !== undefined && { flow },
       verified: new VerifiedTokens().memory,
       fired: new FiredReturns().memory,
       jids: this.#jidMemory(),

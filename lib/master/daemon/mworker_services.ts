@@ -22,6 +22,7 @@ import { openJobStore } from "#lib/stores/open_store.ts";
 import { isNewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
 import type { JobRows } from "#lib/stores/rows.ts";
 import type { ThreadCluster } from "#lib/master/cluster/master_cluster.ts";
+import { LeaseFlags } from "#lib/cluster/lease_flags.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { fileKeyBank } from "#lib/keys/key_bank.ts";
@@ -144,7 +145,8 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
   const bus = new EventSender(init.events);
   const journal = masterJournal(opts, log);
   const rows = init.storePort && new RemoteRows(init.storePort);
-  const flow = init.flow && openFlow(opts.flow, init.flow);
+  const flags = init.cluster && new LeaseFlags(init.cluster.leases);
+  const flow = init.flow && openFlow(opts.flow, init.flow, flags && (() => flags.masters));
   const cluster = init.clusterPort && new ClusterLink(init.clusterPort);
   const jobs = openJobs(opts, init, { ...parts, journal, rows, flow, cluster });
   const functions = new FunctionRequests(parts.post, parts.onWait);

@@ -11,6 +11,8 @@ import { decode } from "#lib/values/msgpack.ts";
 import { type Delivery, type Missed, Redelivery } from "#lib/jobs/redelivery.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
+import type { RunningPlaces } from "#lib/flow/running_places.ts";
+import { type JobTurn, PacedJobs } from "./paced_jobs.ts";
 import type { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { isMap, str, toNumber, type ValueMap } from "#lib/values/value.ts";
 import { readMoment } from "#lib/os/moment.ts";
@@ -21,6 +23,8 @@ const LOOK_MS = 500;
 /** Interval of removing finished jobs from the log of undelivered jobs, while it is not empty; in milliseconds. */
 const SWEEP_MS = 60_000;
 
+/** How long a minion may miss a job that has waited for a place while the master was restarted, in milliseconds. */
+const PACED_TTL_MS = 60_000;
 /** Maximum number of minions that a log line about an ended job names. */
 const NAMED_IDS = 10;
 
@@ -38,20 +42,36 @@ export interface DeliveryParts {
    * @param minions The target minions, as far as the master knows.
    */
   publish(load: ValueMap, minions: readonly string[]): Promise<void>;
+  /** The rules that bound on how many minions jobs run at once. Default: none. */
+  readonly pace?: {
+    readonly places: RunningPlaces;
+    /** Whether a minion is connected, as far as the master knows; those of Python too. */
+    isConnected(id: string): boolean;
+    /** Fires an event for the clients. */
+    tell(turn: JobTurn): Promise<unknown>;
+  };
 }
 
 /** The jobs of one master that are being delivered. */
 export class JobDelivery {
   readonly #parts: DeliveryParts;
   readonly #redelivery: Redelivery;
+  readonly #paced: PacedJobs | undefined;
   #looking: Timer | undefined;
   #sweeping: Timer | undefined;
 
   /** {@linkcode takeUp} starts it. */
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
+    this.#paced = parts.pace && new PacedJobs({
+      ...parts.pace,
+      undelivered: parts.undelivered,
+      log: parts.log,
+      send: (delivery, ids) => this.#send(delivery, ids),
+    });
     this.#redelivery = new Redelivery((delivery) => {
-      this.#forgetting(() => parts.undelivered.remove(delivery, readMoment()));
+      // It has a file until the last of its minions has returned.
+      if (!this.#paced?.has(delivery.jid)) this.#forgetting(() => parts.undelivered.remove(delivery, readMoment()));
       this.#lookSoon();
     });
   }
@@ -61,12 +81,18 @@ export class JobDelivery {
     return this.#redelivery.size;
   }
 
+  /** Number of jobs of which minions wait for a place or have one. */
+  get paced(): number {
+    return this.#paced?.size ?? 0;
+  }
+
   /** Continues with the undelivered jobs of the last master, for minions that have not acknowledged them. */
   async takeUp(): Promise<void> {
     const { undelivered, log } = this.#parts;
     const { deliveries, expired } = undelivered.left(readMoment(), log.error);
     for (const delivery of deliveries) {
-      this.#redelivery.published({ ...delivery, minions: await this.#missingIn(delivery) }, performance.now());
+      if (this.#paced?.bounds(delivery.load)) await this.#takeUpPaced(delivery, this.#paced);
+      else this.#redelivery.published({ ...delivery, minions: await this.#missingIn(delivery) }, performance.now());
     }
     for (const delivery of expired) {
       const missing = await this.#missingIn(delivery);
@@ -77,6 +103,25 @@ export class JobDelivery {
     this.#lookSoon();
     this.#sweep();
     if (this.size > 0) log.info(`Jobs that the last master did not deliver: ${this.size}`);
+  }
+
+  /** Continues with a job that goes to its minions a few at a time. */
+  async #takeUpPaced(delivery: Delivery, paced: PacedJobs): Promise<void> {
+    const { jobs, log } = this.#parts;
+    let { minions } = delivery, acknowledged = new Set<string>();
+    try {
+      acknowledged = new Set((await jobs.acks.all(delivery.jid)).keys());
+      const returned = await jobs.getReturns(delivery.jid);
+      minions = minions.filter((id) => !returned.has(id));
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      log.error(`Job ${delivery.jid} is delivered to all its minions again: ${error.message}`);
+    }
+    const sent = minions.filter((id) => acknowledged.has(id) || delivery.sent?.includes(id));
+    const ttlMs = Math.min(delivery.ttlMs, PACED_TTL_MS);
+    await paced.take({ ...delivery, minions, sent, ttlMs });
+    const silent = sent.filter((id) => !acknowledged.has(id));
+    if (silent.length > 0) this.#redelivery.publishedMore({ ...delivery, minions: silent, ttlMs }, performance.now());
   }
 
   /** The minions that have neither acknowledged a job nor returned. */
@@ -136,15 +181,23 @@ export class JobDelivery {
    * @throws {MsgpackError} If it cannot be read.
    */
   async deliver(pushed: Uint8Array): Promise<void> {
-    const { publish, isPresent } = this.#parts;
     const { again, ...delivery } = parseDelivery(pushed);
     if (again) return void this.#takeUpOne(delivery);
+    if (this.#paced?.bounds(delivery.load)) return await this.#paced.take(delivery);
+    await this.#send(delivery);
+  }
+
+  /** Publishes a job for the first time: to those of its minions that have a place, or to all. */
+  async #send(delivery: Delivery, ids?: readonly string[]): Promise<void> {
+    const { publish, isPresent } = this.#parts;
+    const minions = ids ?? delivery.minions;
     // First, because a fast minion may acknowledge at once.
-    this.#redelivery.published(delivery, performance.now());
+    if (ids === undefined) this.#redelivery.published(delivery, performance.now());
+    else this.#redelivery.publishedMore({ ...delivery, minions }, performance.now());
     this.#lookSoon();
     this.#sweepLater();
-    const { load, minions, live } = delivery;
-    const able = live ? minions.filter(isPresent) : [];
+    const load = ids === undefined ? delivery.load : loadFor(delivery.load, ids);
+    const able = delivery.live ? minions.filter(isPresent) : [];
     if (able.length > 0 && able.length === minions.length) return await publish(withLive(load), minions);
     if (able.length > 0) await publish(withLive(loadFor(load, able)), able);
     await publish(load, minions);
@@ -155,6 +208,7 @@ export class JobDelivery {
    * by name, when they connect or because they are silent.
    */
   async #takeUpOne(delivery: Delivery): Promise<void> {
+    if (this.#paced?.bounds(delivery.load)) return await this.#takeUpPaced(delivery, this.#paced);
     const missing = await this.#missingIn(delivery);
     if (this.#redelivery.has(delivery.jid) || missing.length === 0) return;
     this.#redelivery.published({ ...delivery, minions: missing }, performance.now());
@@ -174,6 +228,7 @@ export class JobDelivery {
   /** Minions `ids` have just connected: the jobs that they missed are published again. */
   async arrived(ids: readonly string[]): Promise<void> {
     for (const missed of this.#redelivery.arrived(ids, performance.now())) await this.#deliverAgain(missed);
+    await this.#paced?.arrived(ids);
   }
 
   /**
@@ -182,13 +237,16 @@ export class JobDelivery {
    */
   noteEvent(tag: string): void {
     const sign = jobSign(tag);
-    if (sign !== undefined) this.#redelivery.noteAnswer(sign.jid, sign.id, performance.now());
+    if (sign === undefined) return;
+    this.#redelivery.noteAnswer(sign.jid, sign.id, performance.now());
+    this.#paced?.noteSign(sign);
   }
 
   /** Stops checking. Undelivered jobs are left to the next master. */
   close(): void {
     clearTimeout(this.#looking);
     clearTimeout(this.#sweeping);
+    this.#paced?.close();
   }
 }
 

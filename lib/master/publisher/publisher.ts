@@ -12,11 +12,18 @@ import { messageOf } from "#lib/errors.ts";
 import { connectionLimits } from "#lib/config/connection_limits.ts";
 import { Subscribed } from "#lib/sockets/connection_memory.ts";
 import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
-import { jobPrefix } from "#lib/protocol/tags.ts";
+import { jobPrefix, jobTurn } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { isNewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
-import { JobDelivery } from "./delivery.ts";
+import { type DeliveryParts, JobDelivery } from "./delivery.ts";
+import type { JobTurn } from "./paced_jobs.ts";
+import { LeaseFlags } from "#lib/cluster/lease_flags.ts";
+import { AddressPresence } from "#lib/fleet/connected_ids.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { type FlowMemory, openRunningPlaces } from "#lib/flow/open_flow.ts";
+import { stamp } from "#lib/bus/event.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
 import { masterBus, removeSocketFile } from "#lib/bus/paths.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import type { ThreadCluster } from "#lib/master/cluster/master_cluster.ts";
@@ -35,7 +42,6 @@ import { Duplex, Inbox } from "#lib/sockets/endpoint.ts";
 import type { ThreadHost, ThreadService } from "#lib/runtime/thread.ts";
 import { parseMemoryMessage, type PublisherReady } from "./publisher_messages.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
-import type { ValueMap } from "#lib/values/value.ts";
 
 /** The parts of the Publisher besides the master's options. */
 export interface PublisherParts {
@@ -53,6 +59,8 @@ export interface PublisherParts {
   readonly cluster?: ThreadCluster;
   /** The way to the Cluster thread. */
   readonly clusterPort?: MessagePort;
+  /** What all threads share for the rules of `flow`. */
+  readonly flow?: FlowMemory;
 }
 
 /** Maximum bytes of a subscriber's message; a topic has about a hundred. */
@@ -105,6 +113,7 @@ export class Publisher implements ThreadService {
       log: host.log,
       isPresent: (id) => book.since.has(id),
       publish: (load, minions) => this.#publish(load, minions),
+      pace: this.#pace(parts),
     });
     this.#socket = Duplex.xpub({
       highWaterMark: opts.pub_hwm,
@@ -123,6 +132,25 @@ export class Publisher implements ThreadService {
       log: host.log,
     });
     this.#sender = new EventSender(masterBus(opts.sock_dir).pull);
+  }
+
+  /** The rules of `flow` with `running`. */
+  #pace({ flow, cluster }: PublisherParts): DeliveryParts["pace"] {
+    const { cachedir, flow: rules } = this.#opts;
+    const flags = cluster && new LeaseFlags(cluster.leases);
+    const places = openRunningPlaces(rules, flow, flags && (() => flags.masters));
+    if (places === undefined) return undefined;
+    const data = new DataCache(cachedir, { log: this.#host.log.error });
+    const byAddress = new AddressPresence(data, () => this.#publishPort);
+    return {
+      places,
+      isConnected: (id) => this.#book.since.has(id) || byAddress.has(id),
+      tell: (turn) => this.#sender.fire(jobTurn(turn.jid), stamp(turnData(turn))),
+    };
+  }
+
+  get #publishPort(): number {
+    return Number(this.#socket.address.split(":").at(-1));
   }
 
   /**
@@ -149,7 +177,7 @@ export class Publisher implements ThreadService {
       fire: (tag, data) => this.#sender.fire(tag, data),
       onArrivals: (ids) => this.#delivery.arrived(ids),
     });
-    const ready: PublisherReady = { publishPort: Number(this.#socket.address.split(":").at(-1)) };
+    const ready: PublisherReady = { publishPort: this.#publishPort };
     this.#host.post(ready);
     const loops = [
       this.#takeJobs(),
@@ -197,6 +225,7 @@ export class Publisher implements ThreadService {
   /** What it is doing. */
   describe(): string {
     return `waiting for jobs to publish; ${this.#published} published, ${this.#delivery.size} not acknowledged, ` +
+      (this.#delivery.paced > 0 ? `${this.#delivery.paced} bounded by flow, ` : "") +
       `${this.#book.since.size} minions present, ${this.#connections.size} connections`;
   }
 
@@ -211,4 +240,8 @@ export class Publisher implements ThreadService {
     this.#sender.close();
     removeSocketFile(this.#path);
   }
+}
+
+function turnData({ jid, rule, waiting, named }: JobTurn): ValueMap {
+  return map({ jid, rule, waiting: [...waiting], named: [...named] });
 }

@@ -1,11 +1,14 @@
 /** @module */
 import { asyncJobStore } from "#lib/jobs/async_store.ts";
-import { JobDelivery } from "#lib/master/publisher/delivery.ts";
+import { parseFlow } from "#lib/flow/flow_rules.ts";
+import { RunningPlaces } from "#lib/flow/running_places.ts";
+import { type DeliveryParts, JobDelivery } from "#lib/master/publisher/delivery.ts";
+import type { JobTurn } from "#lib/master/publisher/paced_jobs.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { momentAfter, readMoment } from "#lib/os/moment.ts";
 import { encode } from "#lib/values/msgpack.ts";
-import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
@@ -20,13 +23,14 @@ class Place implements Disposable {
   readonly published: ValueMap[] = [];
   readonly present = new Set<string>();
 
-  async open(log: Logger = SILENT_LOGGER): Promise<JobDelivery> {
+  async open(log: Logger = SILENT_LOGGER, pace?: DeliveryParts["pace"]): Promise<JobDelivery> {
     const delivery = new JobDelivery({
       jobs: asyncJobStore(this.jobs),
       undelivered: this.undelivered,
       log,
       isPresent: (id) => this.present.has(id),
       publish: (load) => Promise.resolve(void this.published.push(load)),
+      pace,
     });
     await delivery.takeUp();
     return delivery;
@@ -160,4 +164,58 @@ Deno.test("a delivered job that cannot be removed is logged, and the next one is
   await delivery.deliver(pushed());
   assertEquals(place.takePublished(), [["*", false], ["*", false]]);
   delivery.close();
+});
+
+/** The delivery of a place whose rule lets two minions run at once. */
+function pacedOn(place: Place, turns: JobTurn[] = []) {
+  const { running } = parseFlow(toValue([{ fun: "test.*", running: 2 }]));
+  return place.open(SILENT_LOGGER, {
+    places: new RunningPlaces(running),
+    isConnected: (id) => place.present.has(id),
+    tell: (turn) => Promise.resolve(turns.push(turn)),
+  });
+}
+
+Deno.test("a job that `running` bounds goes to the next of its minions by name when others have returned", async () => {
+  using place = new Place();
+  const turns: JobTurn[] = [];
+  for (const id of MINIONS) place.present.add(id);
+  const delivery = await pacedOn(place, turns);
+  await delivery.deliver(pushed());
+  assertEquals(place.takePublished(), [[["web1", "web2"], false]]);
+  assertEquals(turns.splice(0), [{ jid: JID, rule: 1, waiting: ["web3"], named: [] }]);
+  delivery.noteEvent(`salt/job/${JID}/ack/web1`);
+  delivery.noteEvent(`salt/job/${JID}/ret/web2`);
+  await eventually(() => place.published.length > 0, { what: "the next minion" });
+  assertEquals(place.takePublished(), [[["web3"], false]]);
+  assertEquals(turns, [{ jid: JID, rule: 1, waiting: [], named: ["web3"] }]);
+  for (const id of ["web1", "web3"]) delivery.noteEvent(`salt/job/${JID}/ret/${id}`);
+  await eventually(() => delivery.paced + delivery.size === 0, { what: "the end of the job" });
+  assertEquals(place.undelivered.left(readMoment()).deliveries, []);
+  // What fits goes to all at once, and as it is.
+  const other = pushed({ load: map({ ...Object.fromEntries(LOAD), jid: `${JID}_2` }), minions: ["web1", "web2"] });
+  await delivery.deliver(other);
+  assertEquals(place.takePublished(), [["*", false]]);
+  delivery.close();
+});
+
+Deno.test("the next master names the minions that waited, and counts those that run", async () => {
+  using place = new Place();
+  for (const id of MINIONS) place.present.add(id);
+  place.jobs.prepare(JID);
+  const first = await pacedOn(place);
+  await first.deliver(pushed());
+  // An MWorker keeps the job too, as one that may be missed for a short time.
+  place.undelivered.save({ jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false }, readMoment());
+  first.close();
+  place.takePublished();
+  place.jobs.acks.save(JID, "web1", { state: "running", sinceMs: 1 });
+  place.jobs.saveReturn(map({ jid: JID, id: "web2", return: true, fun: "test.ping", cmd: "_return" }));
+  const next = await pacedOn(place);
+  await eventually(() => place.published.length > 0, { what: "the next minion" });
+  assertEquals(place.takePublished(), [[["web3"], false]]);
+  for (const id of ["web1", "web3"]) next.noteEvent(`salt/job/${JID}/ret/${id}`);
+  await eventually(() => next.paced === 0, { what: "the end of the job" });
+  assertEquals(place.undelivered.left(readMoment()).deliveries, []);
+  next.close();
 });

@@ -13,6 +13,8 @@ type Counts = {
   readonly passed: number;
   readonly dropped: number;
   readonly throttled: number;
+  readonly running?: number;
+  readonly waiting?: number;
 }[];
 
 /** The counts when they are so. */
@@ -58,8 +60,43 @@ fleetTest("events of a minion beyond its rule are dropped and counted, and its r
   assertEquals((await fleet.salt("m1", "test.ping")).code, 0);
 });
 
+/** When each minion ran a job of `cmd.run`, in seconds, in their order. */
+function runsIn(text: string): (readonly [from: number, to: number])[] {
+  const runs = Object.values<string>(JSON.parse(text)).map((out) => out.trim().split("\n").map(Number));
+  return runs.map(([from, to]) => [from, to] as const).toSorted(([a], [b]) => a - b);
+}
+
+const CLOCKED = "date +%s.%N; sleep 0.7; date +%s.%N";
+
+fleetTest("jobs run on as many minions at once as the rule says, also over a restart of the master", {
+  minions: ["m1", "m2", "m3"],
+  master: { flow: [{ fun: "cmd.run", running: 1 }] },
+}, async (fleet) => {
+  // Shorter than the others wait for their turn.
+  const run = await fleet.salt("-t", "1", "--out=json", "--static", "*", "cmd.run", CLOCKED);
+  assertEquals(run.code, 0, run.err);
+  assertEquals(run.err, "2 of 3 minions wait for their turn (rule 1)\n");
+  const runs = runsIn(run.out);
+  assertEquals(runs.length, 3);
+  for (const [i, [from]] of runs.entries()) assert(i === 0 || from >= runs[i - 1][1], `${runs}`);
+  assertEquals((await fleet.salt("*", "test.ping")).err, "");
+  const { out } = await fleet.salt("--async", "*", "cmd.run", CLOCKED);
+  const jid = /\d{20}/.exec(out)?.[0] ?? "";
+  await fleet.stopMaster();
+  await fleet.startMaster();
+  const found = async () => (await fleet.saltRun("jobs.lookup_jid", jid, "--out=json")).out;
+  await eventually(async () => runsIn(await found()).length === 3, { what: "the returns of all three" });
+  for (const [i, [from]] of runsIn(await found()).entries()) assert(i === 0 || from >= runsIn(await found())[i - 1][1]);
+  const [row] = await countsOf(fleet, ([row]) => row?.running === 0);
+  assertEquals([row.waiting, row.rule.fun], [0, "cmd.run"]);
+});
+
 Deno.test("a rule that cannot be read stops the start", async () => {
   await assertRejects(async () => {
     await using _fleet = await startFleet({ minions: [], master: { flow: [{ user: "ci", jobs: "often" }] } });
+  });
+  await assertRejects(async () => {
+    const flow = [{ user: "ci", running: 5 }];
+    await using _fleet = await startFleet({ minions: [], master: { flow, order_masters: true } });
   });
 });

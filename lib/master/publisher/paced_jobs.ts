@@ -1,0 +1,216 @@
+/**
+ * Jobs that a rule of `flow` bounds by `running`: they go to their minions by name, as places become free
+ * (lib/flow/running_places.ts). A file says which minions wait and which have been sent the job, for the next master.
+ * Knows no sockets.
+ * @module
+ */
+
+import { StoreError } from "#lib/errors.ts";
+import type { RunningPlaces } from "#lib/flow/running_places.ts";
+import type { Delivery } from "#lib/jobs/redelivery.ts";
+import type { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import { readMoment } from "#lib/os/moment.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
+import type { JobSign } from "#lib/protocol/tags.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { asList } from "#lib/values/shape.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
+
+/**
+ * Places that become free are collected for this time before the next minions are named, in milliseconds: each publish
+ * goes to all minions.
+ */
+const GATHER_MS = 100;
+/** Interval of looks for minions that are gone, and of writing the files, in milliseconds. */
+const LOOK_MS = 500;
+/** How long minions wait for a place if the master is restarted meanwhile, in milliseconds. */
+const WAIT_MS = 7 * 86_400_000;
+/** A minion that is not connected has its place for at least so long, in milliseconds. */
+const LEAST_TTL_MS = 1_000;
+
+/** Which minions of a job wait for a place, and which have one now. */
+export interface JobTurn {
+  readonly jid: string;
+  /** The place of the rule in the option, from 1. */
+  readonly rule: number;
+  readonly waiting: readonly string[];
+  readonly named: readonly string[];
+}
+
+/** The parts of {@linkcode PacedJobs}. */
+export interface PacedJobsParts {
+  readonly places: RunningPlaces;
+  readonly undelivered: UndeliveredJobs;
+  readonly log: Logger;
+  /** Whether a minion is connected to this master, as far as it knows. */
+  isConnected(id: string): boolean;
+  /** Publishes a job to minions by name, or to all of them. */
+  send(delivery: Delivery, ids?: readonly string[]): Promise<void>;
+  /** Tells clients; only of minions that are connected, as others may be connected to another master. */
+  tell(turn: JobTurn): Promise<unknown>;
+}
+
+/** The jobs of one master that wait for places. */
+export class PacedJobs {
+  readonly #parts: PacedJobsParts;
+  readonly #deliveries = new Map<string, Delivery>();
+  /** Jobs whose file is old. */
+  readonly #changed = new Set<string>();
+  #naming: Timer | undefined;
+  #looking: Timer | undefined;
+
+  constructor(parts: PacedJobsParts) {
+    this.#parts = parts;
+  }
+
+  /** Number of jobs of which minions wait or run. */
+  get size(): number {
+    return this.#deliveries.size;
+  }
+
+  /** Whether minions of a job wait or run. */
+  has(jid: string): boolean {
+    return this.#deliveries.has(jid);
+  }
+
+  /** Whether a rule bounds the job. */
+  bounds(load: ValueMap): boolean {
+    return this.#ruleFor(load) !== undefined;
+  }
+
+  #ruleFor(load: ValueMap): number | undefined {
+    return this.#parts.places.ruleFor(userOf(load), funsOf(load));
+  }
+
+  /**
+   * Takes a job that a rule bounds, and sends it to those of its minions that have a place.
+   * @param delivery With `sent` if an earlier master has sent it to some of them.
+   */
+  async take(delivery: Delivery): Promise<void> {
+    const { jid, load, minions, ttlMs, sent } = delivery;
+    if (minions.length === 0 || this.#deliveries.has(jid)) return;
+    const job = { jid, user: userOf(load), minions, sent, ttlMs: Math.max(LEAST_TTL_MS, ttlMs) };
+    this.#parts.places.add(job, funsOf(load), performance.now());
+    this.#deliveries.set(jid, delivery);
+    this.#changed.add(jid);
+    if (sent !== undefined) this.#nameSoon();
+    else await this.#name(jid);
+    this.#lookSoon();
+  }
+
+  #nameSoon(): void {
+    this.#naming ??= setTimeout(() => void this.#name(), GATHER_MS);
+  }
+
+  /** @param fresh The job that has just come: clients are told who waits. */
+  async #name(fresh?: string): Promise<void> {
+    const { places, isConnected, send, log } = this.#parts;
+    if (fresh === undefined) this.#naming = undefined;
+    const isHere = memoized(isConnected);
+    for (const { jid, ids } of places.next(isHere, performance.now())) {
+      const delivery = this.#deliveries.get(jid);
+      if (delivery === undefined) continue;
+      this.#changed.add(jid);
+      try {
+        await send(delivery, ids.length === delivery.minions.length ? undefined : ids);
+      } catch (error) {
+        log.error(`Could not publish job ${jid} to the next of its minions: ${str(String(error))}`);
+      }
+      if (jid !== fresh) await this.#tell(delivery, { waiting: [], named: ids.filter(isHere) });
+    }
+    const delivery = fresh === undefined ? undefined : this.#deliveries.get(fresh);
+    if (delivery !== undefined) {
+      await this.#tell(delivery, { waiting: places.minionsOf(delivery.jid).waiting.filter(isHere), named: [] });
+    }
+    this.#write();
+  }
+
+  async #tell({ jid, load }: Delivery, { waiting, named }: Pick<JobTurn, "waiting" | "named">): Promise<void> {
+    if (waiting.length + named.length > 0) {
+      await this.#parts.tell({ jid, rule: this.#ruleFor(load) ?? 0, waiting, named });
+    }
+  }
+
+  /** A minion has a job, or has returned. */
+  noteSign({ jid, kind, id }: JobSign): void {
+    if (!this.#deliveries.has(jid)) return;
+    const { places, isConnected } = this.#parts;
+    if (kind === "ret") places.returned(jid, id);
+    else places.acknowledged(jid, id, isConnected(id));
+    this.#changed.add(jid);
+    this.#nameSoon();
+  }
+
+  /** Minions have just connected: clients are told for which of them a job waits. */
+  async arrived(ids: readonly string[]): Promise<void> {
+    for (const delivery of [...this.#deliveries.values()]) {
+      const waiting = new Set(this.#parts.places.minionsOf(delivery.jid).waiting);
+      await this.#tell(delivery, { waiting: ids.filter((id) => waiting.has(id)), named: [] });
+    }
+    if (this.size > 0) this.#nameSoon();
+  }
+
+  #lookSoon(): void {
+    if (this.size > 0) this.#looking ??= setTimeout(() => this.#look(), LOOK_MS);
+  }
+
+  #look(): void {
+    const { places, isConnected } = this.#parts;
+    this.#looking = undefined;
+    places.look(memoized(isConnected), performance.now());
+    this.#nameSoon();
+    this.#write();
+    this.#lookSoon();
+  }
+
+  /** Writes the files of jobs that have changed, and removes those of jobs that are over. */
+  #write(): void {
+    const { places, undelivered, log } = this.#parts;
+    const now = readMoment();
+    try {
+      for (const jid of places.takeOver()) {
+        const delivery = this.#deliveries.get(jid);
+        this.#deliveries.delete(jid);
+        this.#changed.delete(jid);
+        if (delivery === undefined) continue;
+        undelivered.remove({ ...delivery, ttlMs: WAIT_MS }, now);
+        undelivered.remove(delivery, now);
+      }
+      for (const jid of this.#changed) {
+        const delivery = this.#deliveries.get(jid), { waiting, sent } = places.minionsOf(jid);
+        if (delivery !== undefined) {
+          undelivered.save({ ...delivery, minions: [...waiting, ...sent], sent, ttlMs: WAIT_MS }, now);
+        }
+        this.#changed.delete(jid);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      log.error(error.message);
+    }
+  }
+
+  /** Names no more minions; the files are left to the next master. */
+  close(): void {
+    clearTimeout(this.#naming);
+    clearTimeout(this.#looking);
+    this.#write();
+  }
+}
+
+function userOf(load: ValueMap): string {
+  return str(load.get("user") ?? "");
+}
+
+function funsOf(load: ValueMap): string[] {
+  return asList(load.get("fun") ?? null).map(str);
+}
+
+/** The same answers, each computed once. */
+function memoized(isConnected: (id: string) => boolean): (id: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (id) => {
+    const answer = known.get(id) ?? isConnected(id);
+    known.set(id, answer);
+    return answer;
+  };
+}
