@@ -237,6 +237,18 @@ export class JobEndedError extends Error {
   }
 }
 
+/** A signal ended this command: why its waits are aborted. */
+export class InterruptedError extends Error {
+  override name = "InterruptedError";
+  /**
+   * @param signal Its name: `SIGTERM`.
+   * @param number Its number.
+   */
+  constructor(readonly signal: "SIGINT" | "SIGTERM", readonly number: number) {
+    super(signal === "SIGINT" ? "Ctrl-C" : signal);
+  }
+}
+
 /** The outcome of a command is lost, because the process that read its output has ended. */
 export class CommandLostError extends Error {
   override name = "CommandLostError";

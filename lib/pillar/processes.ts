@@ -86,18 +86,27 @@ export class PillarProcesses {
 
   /** Gives waiting requests to idle processes, and starts more processes if needed. */
   #next(): void {
-    for (let waiting = this.#waiting[0]; waiting !== undefined && !this.#closed; waiting = this.#waiting[0]) {
+    for (let waiting = this.#first(); waiting !== undefined && !this.#closed; waiting = this.#first()) {
       const free = this.#processes.filter((process) => !process.busy);
       if (free.length === 0) {
         if (this.#processes.length >= this.#parts.processes || !this.#start()) return;
         continue;
       }
-      this.#waiting.shift();
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
       // The process that compiled this minion's pillar before has it in its cache.
       const { id } = waiting.message;
       const process = free.find((each) => each.knows(id)) ?? free[0];
       void this.#serve(process, waiting);
     }
+  }
+
+  /**
+   * The first waiting request of a minion whose pillar is not being compiled: a minion for which a template computes
+   * for long, because of a grain, has one process and not all.
+   */
+  #first(): Waiting | undefined {
+    const atWork = new Set(this.#processes.map((process) => process.minion));
+    return this.#waiting.find(({ message: { id } }) => !atWork.has(id));
   }
 
   /** @returns Whether there is one more. */
@@ -131,6 +140,9 @@ export class PillarProcesses {
       answer = encode(map({ _errors: [text] }), "wire");
     }
     for (const each of reply) each(this.#closed ? "lost" : answer);
+    // Its further requests come after those of the others.
+    const isSame = (waiting: Waiting) => waiting.message.id === message.id;
+    this.#waiting = [...this.#waiting.filter((each) => !isSame(each)), ...this.#waiting.filter(isSame)];
     this.#next();
   }
 
@@ -154,6 +166,7 @@ class PillarProcess {
   readonly #known = new Set<string>();
   readonly #ended: Promise<void>;
   #answer: PromiseWithResolvers<Uint8Array> | undefined;
+  #minion: string | undefined;
   #number = 0;
   #idle: Timer | undefined;
 
@@ -184,6 +197,11 @@ class PillarProcess {
     return this.#answer !== undefined;
   }
 
+  /** The minion whose pillar it is compiling. */
+  get minion(): string | undefined {
+    return this.#minion;
+  }
+
   /** Whether it has compiled this minion's pillar before. */
   knows(id: string): boolean {
     return this.#known.has(id);
@@ -196,18 +214,19 @@ class PillarProcess {
   async compile({ id, request }: PillarRequestMessage): Promise<Uint8Array> {
     clearTimeout(this.#idle);
     this.#known.add(id);
+    this.#minion = id;
     const { timeoutMs, idleMs = IDLE_MS } = this.#parts;
     const answer = this.#answer = Promise.withResolvers<Uint8Array>();
     const late = setTimeout(() => {
       answer.reject(new Error(`it takes more than ${timeoutMs / 1000} seconds (pillar_timeout)`));
-      this.#process.kill("SIGKILL");
+      this.#process.kill();
     }, timeoutMs);
     try {
       this.#process.write(packNumbered({ number: ++this.#number, request }));
       return await answer.promise;
     } finally {
       clearTimeout(late);
-      this.#answer = undefined;
+      this.#answer = this.#minion = undefined;
       this.#idle = setTimeout(() => void this.#process.closeInput(), idleMs);
     }
   }
@@ -219,9 +238,9 @@ class PillarProcess {
   /** Ends it: by the end of its input, else by force. */
   async close(budget: TimeBudget): Promise<void> {
     clearTimeout(this.#idle);
-    if (this.busy) this.#process.kill("SIGTERM");
+    if (this.busy) this.#process.kill();
     await this.#process.closeInput();
-    if (!await budget.allows(this.#ended)) this.#process.kill("SIGKILL");
+    if (!await budget.allows(this.#ended)) this.#process.kill();
     await this.#ended;
     clearTimeout(this.#idle);
   }

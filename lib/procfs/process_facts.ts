@@ -31,15 +31,16 @@ function fromPs(pid: number): Started | undefined {
   return match === null ? undefined : { parent: Number(match[1]), at: match[2] };
 }
 
-/** The running children of process `pid`. Reads every process of the host. */
-export function childrenOf(pid: number): number[] {
+/** The running children of these processes. Reads every process of the host. */
+export function childrenOf(...parents: readonly number[]): number[] {
+  const isChild = (parent: number | undefined) => parent !== undefined && parents.includes(parent);
   if (Deno.build.os === "linux") {
     const pids = Array.from(Deno.readDirSync("/proc"), ({ name }) => Number(name)).filter(Number.isInteger);
-    return pids.filter((other) => startedProcess(other)?.parent === pid);
+    return pids.filter((other) => isChild(startedProcess(other)?.parent));
   }
   const { stdout } = new Deno.Command("ps", { args: ["-axo", "pid=,ppid="], stderr: "null" }).outputSync();
   const rows = new TextDecoder().decode(stdout).trim().split("\n").map((row) => row.trim().split(/\s+/).map(Number));
-  return rows.filter(([, parent]) => parent === pid).map(([child]) => child);
+  return rows.filter(([, parent]) => isChild(parent)).map(([child]) => child);
 }
 
 /** The memory of process `pid` in bytes: writable memory (mapped or not), and resident memory. */

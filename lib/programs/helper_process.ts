@@ -5,6 +5,7 @@
  */
 
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { killProcessTree } from "#lib/procfs/process_tree.ts";
 import { V8_FLAGS } from "#lib/runtime/self_command.ts";
 
 /** Maximum length of a process's output in the log, in UTF-16 units. */
@@ -38,6 +39,7 @@ export class HelperProcess {
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   /** Resolves when it has ended and its output is read. */
   readonly ended: Promise<HelperEnd>;
+  #hasEnded = false;
 
   /** @throws {Error} If it cannot be started. */
   constructor(parts: HelperProcessParts) {
@@ -57,7 +59,8 @@ export class HelperProcess {
 
   async #run(parts: HelperProcessParts): Promise<HelperEnd> {
     const reading = this.#read(parts).catch((error) => parts.unreadable(error));
-    const [printed, status] = await Promise.all([this.#readPrinted(), this.#child.status, reading]);
+    const ending = this.#child.status.finally(() => this.#hasEnded = true);
+    const [printed, status] = await Promise.all([this.#readPrinted(), ending, reading]);
     const how = status.signal === null ? `with ${status.code}` : `by ${status.signal}`;
     const isOutOfMemory = /heap out of memory|Reached heap limit|Allocation failed/.test(printed);
     const reason = isOutOfMemory ? `it needs more than ${parts.heapMb} MB of memory` : `its process ended ${how}`;
@@ -96,12 +99,9 @@ export class HelperProcess {
     await this.#input.close().catch(() => {});
   }
 
-  /** Signals it; one that has ended is not. */
-  kill(signal: Deno.Signal): void {
-    try {
-      this.#child.kill(signal);
-    } catch {
-      // It has ended.
-    }
+  /** Ends it, and the commands that it runs. One that has ended is left alone. */
+  kill(): void {
+    if (this.#hasEnded) return; // its number may be another process's
+    killProcessTree(this.#child.pid);
   }
 }

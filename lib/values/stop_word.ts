@@ -1,7 +1,8 @@
 /**
- * Ends computations of this thread from another thread: a number in shared memory. The runtime ends a thread only when
- * it waits for something, and a thread that computes reads no messages, so whatever may compute for long counts its
- * steps here: what goes through values, templates, regular expressions and differences of texts.
+ * Ends computations of this thread from another thread, by a number in shared memory, or by a signal. The runtime ends
+ * a thread only when it waits for something, and a thread that computes reads no messages and runs no listener, so
+ * whatever may compute for long counts its steps here: what goes through values, templates, regular expressions and
+ * differences of texts.
  * @module
  */
 
@@ -10,13 +11,22 @@ import { JobEndedError } from "#lib/errors.ts";
 /** Number of steps between two looks at the word, less one: a few microseconds of work. A power of two less one. */
 const BETWEEN_LOOKS = 1023;
 
-/** The word of this isolate; `undefined` if nobody ends it in this way. */
-let word: Int32Array | undefined;
+/** Gives the number of the signal that ends this isolate's computations, 0: none; `undefined`: nothing ends them. */
+let look: (() => number) | undefined;
 let steps = 0;
 
 /** Makes the computations of this thread end when `memory` ({@linkcode StopWord.memory}) says so. */
 export function heedStopWord(memory: SharedArrayBuffer): void {
-  word = new Int32Array(memory);
+  const word = new Int32Array(memory);
+  look = () => Atomics.load(word, 0);
+}
+
+/**
+ * Makes the computations of this thread end when `signal` gives the number of one: of a process that has caught it.
+ * `undefined`: nothing ends them any more.
+ */
+export function heedSignals(signal: (() => number) | undefined): void {
+  look = signal;
 }
 
 /**
@@ -25,7 +35,7 @@ export function heedStopWord(memory: SharedArrayBuffer): void {
  * caller that continues after an error ends too.
  */
 export function countStep(): void {
-  if ((++steps & BETWEEN_LOOKS) === 0 && word !== undefined) lookAtStopWord(word);
+  if ((++steps & BETWEEN_LOOKS) === 0 && look !== undefined) endIf(look());
 }
 
 /**
@@ -33,11 +43,10 @@ export function countStep(): void {
  * @throws {JobEndedError} As {@linkcode countStep}.
  */
 export function countLongStep(): void {
-  if (word !== undefined) lookAtStopWord(word);
+  if (look !== undefined) endIf(look());
 }
 
-function lookAtStopWord(shared: Int32Array): void {
-  const signal = Atomics.load(shared, 0);
+function endIf(signal: number): void {
   if (signal !== 0) throw new JobEndedError(signal);
 }
 

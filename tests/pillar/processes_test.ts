@@ -5,6 +5,7 @@ import { loadMasterConfig } from "#lib/config/load.ts";
 import { PillarProcesses } from "#lib/pillar/processes.ts";
 import type { PillarReplyMessage } from "#lib/pillar/messages.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { startedProcess } from "#lib/procfs/process_facts.ts";
 import { exists } from "#lib/os/file_kind.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { map, repr } from "#lib/values/value.ts";
@@ -73,6 +74,52 @@ Deno.test("an endless template is terminated with its process, the reply is an e
     const [bad, good, same, again] = await Promise.all([ask("bad"), ask("good"), ask("good"), ask("other")]);
     assertStringIncludes(bad, "The pillar of bad cannot be compiled: it takes more than 3 seconds (pillar_timeout)");
     assertEquals([good, same, again], ["{'id': 'good'}", "{'id': 'good'}", "{'id': 'other'}"]);
+  });
+});
+
+Deno.test("a command of a pillar ends with the process that is terminated", () =>
+  withTemporaryDirectory(async (directory) => {
+    const file = `${directory}/pid`;
+    const command = `echo $$ > ${file}; exec sleep 600`;
+    await withProcesses(
+      `{% if grains.id == 'bad' %}x: {{ salt['cmd.run']('${command}', python_shell=True) }}{% endif %}\nn: 1\n`,
+      async (ask, close) => {
+        const gone = async () => {
+          const pid = Number(Deno.readTextFileSync(file));
+          await eventually(() => startedProcess(pid) === undefined, { what: "the end of the command" });
+          Deno.removeSync(file);
+        };
+        assertStringIncludes(await ask("bad"), "(pillar_timeout)");
+        await gone();
+        const running = ask("bad");
+        await eventually(() => exists(file) && Deno.readTextFileSync(file) !== "", { what: "the command" });
+        await close();
+        assertEquals(await running, "lost");
+        await gone();
+      },
+    );
+  }));
+
+Deno.test("a minion whose pillars take long has one process, and its further requests come after those of others", async () => {
+  await withProcesses(`{% if grains.id == 'bad' %}${LOOP}{% endif %}id: {{ grains.id }}\n`, async (ask) => {
+    const order: string[] = [];
+    const note = async (id: string, env?: string) => {
+      await ask(id, env);
+      order.push(id);
+    };
+    const bad = ["base", undefined].map((env) => note("bad", env));
+    await Promise.all(["web1", "web2"].map((id) => note(id)));
+    assertEquals(order, ["web1", "web2"]);
+    await Promise.all(bad);
+  }, { count: 2 });
+  await withProcesses(`{% if grains.id == 'bad' %}${LOOP}{% endif %}id: {{ grains.id }}\n`, async (ask) => {
+    const order: string[] = [];
+    const all = ["bad", "bad", "web1"].map(async (id, i) => {
+      await ask(id, ["base", undefined][i]);
+      order.push(id);
+    });
+    await Promise.all(all);
+    assertEquals(order, ["bad", "web1", "bad"]);
   });
 });
 

@@ -1,14 +1,16 @@
 /**
  * Jobs of built-in functions that would compute for hours: each is refused, or ended by `saltutil.kill_job`, and uses
- * no processor afterwards.
+ * no processor afterwards. Orchestrations that would run for hours are ended by Ctrl-C and SIGTERM.
  * @module
  */
 
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 import { treeCpuMs } from "#tests/bench/harness/process_figures.ts";
 import { sleep } from "#lib/os/sleep.ts";
+import { exists } from "#lib/os/file_kind.ts";
+import { startedProcess } from "#lib/procfs/process_facts.ts";
 import { str, type Value } from "#lib/values/value.ts";
-import { assert, assertMatch } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 
 const ID = "m00";
@@ -112,5 +114,48 @@ Deno.test("kill_job ends each endless job of a built-in function within two seco
     }
   } finally {
     client.close();
+  }
+});
+
+/** Each writes to `STARTED` when it has begun. */
+const ORCHESTRATIONS: Readonly<Record<string, string>> = {
+  loops: `{% set _ = salt['file.write']('STARTED', '0') %}
+{% for a in range(100000) %}{% for b in range(100000) %}{% for c in range(100000) %}{% endfor %}{% endfor %}{% endfor %}`,
+  serializers: `{% set _ = salt['file.write']('STARTED', '0') %}{% set ns = namespace(l=['x']) %}
+{% for i in range(12) %}{% set ns.l = [ns.l, ns.l, ns.l, ns.l, ns.l, ns.l, ns.l, ns.l, ns.l] %}{% endfor %}
+{{ (ns.l|json)|length }}`,
+  commands: "slow: {cmd.run: [{name: 'echo $$ > STARTED; exec sleep 600'}]}",
+  "parallel states": "slow: {cmd.run: [{name: 'echo $$ > STARTED; exec sleep 600'}, {parallel: True}]}",
+  "a wait for an event": `begun: {cmd.run: [{name: 'echo 0 > STARTED'}]}
+never: {salt.wait_for_event: [{name: x/*, id_list: [a], timeout: 600}, {require: [{cmd: begun}]}]}`,
+};
+
+Deno.test("Ctrl-C and SIGTERM end each endless orchestration within two seconds, with its commands", async (t) => {
+  await using fleet = await ProcessFleet.start({ minions: 1 });
+  Deno.mkdirSync(fleet.statesDir, { recursive: true });
+  using client = await fleet.client();
+  for (const [name, text] of Object.entries(ORCHESTRATIONS)) {
+    for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+      await t.step(`${signal} while there are ${name}`, async () => {
+        const started = `${fleet.root}/started`, sls = `${fleet.statesDir}/endless.sls`;
+        Deno.writeTextFileSync(sls, text.replaceAll("STARTED", started));
+        const [program, ...args] = fleet.saltWords("salt-run", "state.orchestrate", "endless");
+        const run = new Deno.Command(program, { args, stdin: "null", stdout: "piped", stderr: "piped" }).spawn();
+        const output = run.output();
+        await eventually(() => exists(started) && Deno.readTextFileSync(started) !== "", { what: "its start" });
+        const command = Number(Deno.readTextFileSync(started));
+        const { jid } = await client.publish({ tgt: ID, tgtType: "glob", fun: "test.ping", arg: [] });
+        await eventually(() => fleet.jobs.getReturn(jid, ID), { withinMs: 5_000, what: "the answer to a ping" });
+        run.kill(signal);
+        const at = performance.now();
+        const ended = await output;
+        const ms = performance.now() - at;
+        assert(ms < 2_000, `it ended after ${ms} ms`);
+        assertStringIncludes(new TextDecoder().decode(ended.stderr), "Stopped. The job was 2");
+        assertEquals(ended.code, code);
+        if (command > 0) await eventually(() => startedProcess(command) === undefined, { what: "the command's end" });
+        Deno.removeSync(started);
+      });
+    }
   }
 });

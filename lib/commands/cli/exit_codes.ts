@@ -5,6 +5,8 @@
  * @module
  */
 
+import { InterruptedError } from "#lib/errors.ts";
+
 /** A minion failed or did not return. */
 export const EX_MINIONS = 1;
 /** No minion matched, or none returned. */
@@ -25,3 +27,8 @@ export const EX_TEMPFAIL = 75;
 export const EX_NOPERM = 77;
 /** Ctrl-C, as in shells. */
 export const EX_INTERRUPTED = 130;
+
+/** The exit code of a command that `signal` has aborted, as in shells: 130 Ctrl-C, 143 SIGTERM. */
+export function interruptedCode({ reason }: AbortSignal): number {
+  return reason instanceof InterruptedError ? 128 + reason.number : EX_INTERRUPTED;
+}

@@ -10,7 +10,7 @@ export type ExitCodes = readonly (readonly [code: number, meaning: string])[];
 const USAGE = [64, "wrong usage"] as const;
 const NO_MASTER = [69, "no master is running"] as const;
 const FAULT = [70, "a fault of the program itself"] as const;
-const INTERRUPTED = [130, "Ctrl-C"] as const;
+const INTERRUPTED = [[130, "Ctrl-C"], [143, "SIGTERM"]] as const;
 
 const SERVICE: ExitCodes = [
   [0, "ended when it was told to"],
@@ -34,7 +34,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
     NO_MASTER,
     FAULT,
     [77, "refused, or no permission"],
-    INTERRUPTED,
+    ...INTERRUPTED,
   ],
   "salt-key": [
     [0, "done"],
@@ -50,7 +50,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
     NO_MASTER,
     FAULT,
     [77, "refused, or no permission"],
-    INTERRUPTED,
+    ...INTERRUPTED,
   ],
   "salt-call": [
     [0, "done"],
@@ -59,7 +59,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
     USAGE,
     FAULT,
     [77, "the key was rejected, or no permission"],
-    INTERRUPTED,
+    ...INTERRUPTED,
     [255, "there is no such function"],
   ],
   "salt-ssh": [
@@ -68,7 +68,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
     [20, "a host failed, or gave no result"],
     USAGE,
     FAULT,
-    INTERRUPTED,
+    ...INTERRUPTED,
     [255, "there is no ssh program"],
   ],
   "salt-cp": [
@@ -80,7 +80,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
     NO_MASTER,
     FAULT,
     [77, "refused, or no permission"],
-    INTERRUPTED,
+    ...INTERRUPTED,
   ],
 };
 

@@ -4,7 +4,7 @@
  */
 
 import type { CommandIo, JobIo } from "./run_command.ts";
-import { EX_INTERRUPTED } from "./exit_codes.ts";
+import { abortOnSignals } from "#lib/runtime/interrupts.ts";
 import { writeAll } from "#lib/os/write_all.ts";
 
 const encoder = new TextEncoder();
@@ -68,13 +68,10 @@ export function readLine(prompt: string): Promise<string | undefined> {
   return Promise.resolve(new TextDecoder().decode(Uint8Array.from(line)).replace(/\r$/, ""));
 }
 
-/** A signal that the first Ctrl-C aborts; the second ends the process at once. */
-export function interruptSignal(): AbortSignal {
+/** A signal that the first Ctrl-C or SIGTERM aborts; the second ends the process at once. */
+function interruptSignal(): AbortSignal {
   const controller = new AbortController();
-  Deno.addSignalListener("SIGINT", () => {
-    if (controller.signal.aborted) Deno.exit(EX_INTERRUPTED);
-    controller.abort(new Error("Ctrl-C"));
-  });
+  abortOnSignals(controller, ["SIGINT", "SIGTERM"]);
   return controller.signal;
 }
 
@@ -100,7 +97,10 @@ export async function ask(question: string, { hidden }: { readonly hidden: boole
   return (await import("./prompt.ts")).askSync(question, { hidden, write: writeError });
 }
 
-/** The input and output of this process for a command that runs functions. From now on the command handles Ctrl-C. */
+/**
+ * The input and output of this process for a command that runs functions. From now on the command handles Ctrl-C and
+ * SIGTERM.
+ */
 export function jobIo(): JobIo {
   return {
     ...commandIo(),

@@ -6,7 +6,7 @@
 import { helpText, usageText } from "./help.ts";
 import { type CliTable, type CommandLine, parseCommandLine, type Parsed } from "./command_line.ts";
 import { ConfigError, PreflightError, UsageError } from "#lib/errors.ts";
-import { EX_INTERRUPTED, EX_NOPERM, EX_USAGE } from "./exit_codes.ts";
+import { EX_INTERRUPTED, EX_NOPERM, EX_USAGE, interruptedCode } from "./exit_codes.ts";
 import { sanitize } from "#lib/text/terminal.ts";
 import { VERSION_TEXT } from "#lib/version.ts";
 
@@ -38,7 +38,7 @@ export interface JobIo extends CommandIo {
   readStdin(): Promise<string>;
   /** Asks on the terminal; `undefined` at the end of the input. Absent if no questions are allowed. */
   ask?(question: string, options: { readonly hidden: boolean }): Promise<string | undefined>;
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
 }
 
@@ -115,7 +115,7 @@ export async function runCli<T extends CliTable>(
     return await definition.run(opening.parsed);
   } catch (error) {
     // After Ctrl-C, any error of an aborted wait is expected.
-    if (io.signal?.aborted) return interruptedRun(io);
+    if (io.signal?.aborted) return interruptedRun({ writeError: io.writeError.bind(io), signal: io.signal });
     const { exitCode, text } = describeFailure(definition, error, opening.parsed);
     io.writeError(sanitize(text));
     return exitCode;
@@ -140,11 +140,15 @@ function describeFailure<T extends CliTable>(
 }
 
 /**
- * Reports that Ctrl-C ended the command.
+ * Reports that Ctrl-C or SIGTERM ended the command.
  * @param more Text to add.
  * @returns The exit code.
  */
-export function interruptedRun(io: Pick<Terminal, "writeError">, more = ""): number {
-  io.writeError(`\nExiting gracefully on Ctrl-c${more}\n`);
-  return EX_INTERRUPTED;
+export function interruptedRun(
+  { writeError, signal }: Pick<Terminal, "writeError"> & { readonly signal: AbortSignal },
+  more = "",
+): number {
+  const code = interruptedCode(signal);
+  writeError(`\nExiting gracefully on ${code === EX_INTERRUPTED ? "Ctrl-c" : "SIGTERM"}${more}\n`);
+  return code;
 }

@@ -14,7 +14,7 @@ import { becomeServiceUser } from "#lib/commands/cli/command_user.ts";
 import { loadClientConfig } from "#lib/config/load.ts";
 import { UsageError } from "#lib/errors.ts";
 import type { EventData } from "#lib/bus/event.ts";
-import { EX_INTERRUPTED, EX_NOPERM, EX_UNAVAILABLE, EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { EX_NOPERM, EX_UNAVAILABLE, EX_USAGE, interruptedCode } from "#lib/commands/cli/exit_codes.ts";
 import { collectDocs } from "#lib/plugins/docs.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
 import type { Family } from "#lib/plugins/loader.ts";
@@ -133,7 +133,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     const outcome = await runProfiled(options, place, () => runRunner(call, host));
     if (io.signal.aborted) {
       io.writeError(`\nStopped. The job was ${jid}.\n`);
-      return EX_INTERRUPTED;
+      return interruptedCode(io.signal);
     }
     return conclude(outcome, { show, log });
   });

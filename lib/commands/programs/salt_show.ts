@@ -5,7 +5,7 @@
  * @module
  */
 
-import { EX_INTERRUPTED, EX_MINIONS, EX_NO_MINIONS } from "#lib/commands/cli/exit_codes.ts";
+import { EX_MINIONS, EX_NO_MINIONS, interruptedCode } from "#lib/commands/cli/exit_codes.ts";
 import { MACHINE_OUTPUTTERS } from "#lib/output/outputters.ts";
 import type { PrintResult } from "#lib/output/printer.ts";
 import { hasReturned } from "#lib/protocol/outcome.ts";
@@ -50,7 +50,7 @@ export async function showAnswers(
     const hidden = options.hide_timeout && !hasReturned(answer.outcome);
     if (each && !hidden) printAnswer(answer.id, answer, print);
   }
-  if (io.signal.aborted) return EX_INTERRUPTED;
+  if (io.signal.aborted) return interruptedCode(io.signal);
   if (docs) return showDocs(all, session);
   if (options.static && !all.some(({ outcome }) => hasReturned(outcome))) {
     print(new Map());

@@ -11,6 +11,7 @@ import { functionEvent, type FunctionKind } from "#lib/protocol/tags.ts";
 import { truncate } from "#lib/text/truncate.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { killProcessTree } from "#lib/procfs/process_tree.ts";
 import { FUNCTION_PROCESS, masterProcess } from "#lib/runtime/self_command.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import {
@@ -126,13 +127,16 @@ export class FunctionProcesses {
       return await this.#lose(turn, messageOf(error));
     }
     const running = this.#running[job.kind].add(child);
+    const ended = child.status.finally(() => running.delete(child));
+    // One that has ended is left alone: its number may be another process's.
+    const end = () => running.has(child) && killProcessTree(child.pid);
     const { ms } = this.#bounds[job.kind];
-    const timer = ms === undefined ? undefined : setTimeout(() => kill(child, "SIGKILL"), ms);
+    const timer = ms === undefined ? undefined : setTimeout(end, ms);
     // The process ends when its input ends: then the master has ended.
     const input = child.stdin.getWriter();
     input.write(frame(1, packFunctionInit(packed, opts))).catch(() => {}); // it has ended: its status says so
     try {
-      const [outcome, printed, status] = await Promise.all([readOutcome(child), readPrinted(child), child.status]);
+      const [outcome, printed, status] = await Promise.all([readOutcome(child, end), readPrinted(child), ended]);
       if (printed !== "") log.error(`${job.kind} ${truncate(job.fun)}: ${printed}`);
       if (outcome !== undefined) return reply({ key, state: "ended", outcome });
       await this.#lose(
@@ -141,7 +145,6 @@ export class FunctionProcesses {
       );
     } finally {
       clearTimeout(timer);
-      running.delete(child);
       await input.close().catch(() => {});
     }
   }
@@ -164,9 +167,9 @@ export class FunctionProcesses {
       for (const { key, reply } of queue.splice(0)) reply(replyOf(key, "lost"));
     }
     const all = () => Object.values(this.#running).flatMap((children) => [...children]);
-    for (const child of all()) kill(child, "SIGTERM");
+    for (const child of all()) terminate(child);
     if (await budget.allows(Promise.all(this.#serving))) return;
-    for (const child of all()) kill(child, "SIGKILL");
+    for (const child of all()) killProcessTree(child.pid);
     await Promise.all(this.#serving);
   }
 }
@@ -181,16 +184,17 @@ function start(): Deno.ChildProcess {
   return new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "piped", detached: true }).spawn();
 }
 
-function kill(child: Deno.ChildProcess, signal: Deno.Signal): void {
+/** Asks it to end. */
+function terminate(child: Deno.ChildProcess): void {
   try {
-    child.kill(signal);
+    child.kill("SIGTERM");
   } catch {
     // It has ended.
   }
 }
 
 /** Reads the outcome from the process, if it writes one; a process that writes too much is ended. */
-async function readOutcome(child: Deno.ChildProcess): Promise<Uint8Array | undefined> {
+async function readOutcome(child: Deno.ChildProcess, end: () => void): Promise<Uint8Array | undefined> {
   const reader = new FrameReader(MAX_OUTCOME);
   let outcome: Uint8Array | undefined;
   for await (const piece of child.stdout) {
@@ -198,7 +202,7 @@ async function readOutcome(child: Deno.ChildProcess): Promise<Uint8Array | undef
       outcome ??= reader.push(piece)[0]?.content;
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      kill(child, "SIGKILL");
+      end();
     }
   }
   return outcome;

@@ -11,6 +11,7 @@ import { localCommands } from "#lib/client/runner_local.ts";
 import { runRunner } from "#lib/client/runner.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { packFunctionOutcome, unpackFunctionInit } from "#lib/master/functions/messages.ts";
+import { abortOnSignals } from "#lib/runtime/interrupts.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
 import { MasterPython } from "#lib/master/functions/python_functions.ts";
@@ -28,7 +29,7 @@ const MAX_GIVEN = 2 ** 31;
 export async function runMasterFunction(): Promise<number> {
   const ending = new AbortController();
   const end = (why: string) => ending.abort(new Error(why));
-  Deno.addSignalListener("SIGTERM", () => end("the master ended it"));
+  abortOnSignals(ending, ["SIGTERM"]);
   const { job, opts: packed } = unpackFunctionInit(await firstFrame(() => end("the master has ended")));
   const opts = unpackOpts("master", packed);
   const { log, close } = openLog(opts, {});

@@ -95,7 +95,7 @@ export class RenderQueue {
       answered: (made) => this.#answered(process, made),
       unreadable: (error) => {
         log.error(`The process for reactor files: ${describeError(error)}`);
-        process.kill("SIGKILL");
+        process.kill();
       },
     });
     process.write(opts);
@@ -110,7 +110,7 @@ export class RenderQueue {
     const { timeoutMs } = this.#parts;
     clearTimeout(this.#late);
     this.#late = setTimeout(() => {
-      this.#process?.kill("SIGKILL");
+      this.#process?.kill();
       this.#next(`it takes more than ${timeoutMs / 1000} seconds to render (reactor_timeout)`);
     }, timeoutMs + moreMs);
   }
@@ -159,7 +159,7 @@ export class RenderQueue {
     for (const { answer } of this.#waiting.splice(0)) answer.reject(new Error("the reactor ends"));
     if (process === undefined) return;
     await process.closeInput();
-    if (!await budget.allows(process.ended)) process.kill("SIGKILL");
+    if (!await budget.allows(process.ended)) process.kill();
     await process.ended;
   }
 }

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { eventually } from "#tests/support/eventually.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
@@ -88,8 +89,8 @@ Deno.test("a question reads one line of standard input; end of file is no answer
 
 Deno.test("the first Ctrl-C makes the command end by itself, the second kills it", async () => {
   const child = start(...moduleWords(
-    `import { interruptSignal, writeOut } from "./lib/commands/cli/process_io.ts";
-     interruptSignal().addEventListener("abort", () => writeOut("asked\\n"));
+    `import { jobIo, writeOut } from "./lib/commands/cli/process_io.ts";
+     jobIo().signal.addEventListener("abort", () => writeOut("asked\\n"));
      writeOut("ready\\n");
      setInterval(() => {}, 1000);`,
   ));
@@ -102,6 +103,53 @@ Deno.test("the first Ctrl-C makes the command end by itself, the second kills it
   assertEquals((await child.status).code, 130);
   await lines.cancel();
   assertEquals(await new Response(child.stderr).text(), "");
+});
+
+Deno.test("a command that computes ends at its next step after Ctrl-C or SIGTERM, and at the second one in any case", async () => {
+  for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+    const counting = start(...moduleWords(
+      `import { jobIo, writeOut } from "./lib/commands/cli/process_io.ts";
+       import { interruptedRun } from "./lib/commands/cli/run_command.ts";
+       import { countStep } from "./lib/values/stop_word.ts";
+       const io = jobIo();
+       io.signal.addEventListener("abort", () => {
+         for (let i = 0; i < 10_000; i++) countStep(); // what is left to do has as many steps as it needs
+         Deno.exit(interruptedRun(io));
+       });
+       writeOut("ready\\n");
+       try { for (;;) countStep(); } catch (error) { writeOut(error.message); }
+       setInterval(() => {}, 1000);`,
+    ));
+    await type(counting, "");
+    const number = code - 128;
+    const reader = counting.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    assertEquals((await reader.read()).value, "ready\n");
+    counting.kill(signal);
+    assertEquals((await reader.read()).value, `The job was told to end by signal ${number}`);
+    assertEquals((await counting.status).code, code);
+    const how = signal === "SIGINT" ? "Ctrl-c" : signal;
+    assertEquals(await new Response(counting.stderr).text(), `\nExiting gracefully on ${how}\n`);
+    await reader.cancel();
+
+    const spinning = start(...moduleWords(
+      `import { jobIo, writeOut } from "./lib/commands/cli/process_io.ts";
+       jobIo();
+       writeOut("ready\\n");
+       for (;;);`,
+    ));
+    await type(spinning, "");
+    const ready = spinning.stdout.getReader();
+    await ready.read();
+    let ended = false;
+    void spinning.status.then(() => ended = true);
+    await eventually(() => {
+      if (!ended) spinning.kill(signal);
+      return ended;
+    }, { everyMs: 50, what: `the end by a second ${signal}` });
+    assertEquals((await spinning.status).signal, signal);
+    await ready.cancel();
+    await spinning.stderr.cancel();
+  }
 });
 
 Deno.test("an unknown program name is refused, and the error lists the known names", async () => {

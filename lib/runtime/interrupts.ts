@@ -1,0 +1,26 @@
+/**
+ * Ctrl-C and SIGTERM of a process that runs functions in its main thread. The first one aborts: commands that run are
+ * ended, and a function that waits is left. A function that computes reads no signal, so it looks for one at its steps
+ * (lib/values/stop_word.ts) and ends by an error. The second one ends the process at once, whatever it does.
+ * @module
+ */
+
+import { InterruptedError } from "#lib/errors.ts";
+import { catchOnce, type EndingSignal, isCaught, signalNumber } from "#lib/libc/signal_actions.ts";
+import { heedSignals } from "#lib/values/stop_word.ts";
+
+/** The first of `signals` aborts `controller`, with an {@linkcode InterruptedError} as reason. */
+export function abortOnSignals(controller: AbortController, signals: readonly EndingSignal[]): void {
+  for (const signal of signals) {
+    Deno.addSignalListener(signal, () => {
+      // What is left is short: the end of the job is noted, and its commands are ended.
+      heedSignals(undefined);
+      if (!controller.signal.aborted) controller.abort(new InterruptedError(signal, signalNumber(signal)));
+    });
+    catchOnce(signal);
+  }
+  heedSignals(() => {
+    const caught = signals.find(isCaught);
+    return caught === undefined ? 0 : signalNumber(caught);
+  });
+}
