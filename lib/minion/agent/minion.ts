@@ -6,12 +6,11 @@
  * @module
  */
 
-import { strftime } from "#lib/text/strftime.ts";
-import { type Answering, askOnBus } from "#lib/bus/ask.ts";
+import type { Answering } from "#lib/bus/ask.ts";
 import { BusPump } from "#lib/bus/pump.ts";
-import { CommandError, messageOf, RequestTooLargeError, SignInError, WireError } from "#lib/errors.ts";
+import { CommandError, messageOf, SignInError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
-import { KEY_ROTATED, LEGACY_START_EVENT, minionStart, PILLAR_REFRESHED, ROTATE_KEY } from "#lib/protocol/tags.ts";
+import { KEY_ROTATED, PILLAR_REFRESHED, ROTATE_KEY } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { minionBus, pythonMinionBus } from "#lib/bus/paths.ts";
@@ -19,22 +18,20 @@ import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts"
 import { ENGINE_PROCESS, ownProcess } from "#lib/runtime/self_command.ts";
 import { JidMemory } from "#lib/minion/masters/jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
-import { type MinionRequest, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
 import { KeeperProcess } from "#lib/minion/keeper/keeper_process.ts";
 import { KeptReturns } from "#lib/jobs/kept_returns.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { handleLocalEvent } from "./events.ts";
+import { type AnsweringMinion, answerJob } from "./job_answers.ts";
 import { JobReturners } from "./job_returners.ts";
 import { MinionJobs } from "./jobs.ts";
-import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { GrainsAndPillar } from "./grains_and_pillar.ts";
+import { MasterEvents } from "./master_events.ts";
 import { compilesOwnPillar } from "./own_pillar.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
-import { unpackPillarQuery } from "#lib/minion/worker/pillar_query.ts";
-import type { Refresh } from "#lib/plugins/job_context.ts";
 import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { startupJob } from "./startup_states.ts";
@@ -43,7 +40,7 @@ import { Triggers } from "./triggers.ts";
 import { unsentReturns } from "#lib/minion/masters/unsent_returns.ts";
 import { tracerOf } from "#lib/tracing/late_tracer.ts";
 import type { Tracer } from "#lib/tracing/tracer.ts";
-import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import { changeOwnKey } from "./key_change.ts";
 import { applicantOf } from "#lib/minion/masters/link_settings.ts";
@@ -51,7 +48,7 @@ import { minionJournal, restoreMinion } from "./journal.ts";
 import { adoptReturns, spoolDirectory } from "#lib/minion/masters/spool_directories.ts";
 import { findMasters } from "#lib/minion/masters/master_list.ts";
 import { type ConnectionParts, MasterConnection } from "#lib/minion/masters/master_connection.ts";
-import { connectedMasters, isMasterTrouble, Masters } from "#lib/minion/masters/masters.ts";
+import { connectedMasters, Masters } from "#lib/minion/masters/masters.ts";
 import { isOneOfMany } from "#lib/config/master_entries.ts";
 import type { JobChain } from "#lib/operators/job_chain.ts";
 import type { OperatorCheck } from "#lib/operators/operator_check.ts";
@@ -93,6 +90,7 @@ export class Minion {
   #isServing = false;
   readonly #timers: Timer[] = [];
   readonly #known: GrainsAndPillar;
+  readonly #sent: MasterEvents;
   /** The masters that refuse the minion, and are tried again. */
   readonly #refused = new Set<MasterConnection>();
 
@@ -105,6 +103,13 @@ export class Minion {
       masters: () => this.#masters,
       passHostData: (hostData) => this.#pool?.setHostData(hostData),
       passPillar: (pillar) => this.#triggers?.setPillar(pillar),
+    });
+    this.#sent = new MasterEvents({
+      opts,
+      log,
+      closing: this.#closing.signal,
+      masters: () => this.#masters,
+      fail: (error, receiver) => receiver instanceof Masters ? this.#end(error) : this.#failed(error, receiver),
     });
   }
 
@@ -139,11 +144,12 @@ export class Minion {
     this.#keeper = new KeeperProcess(opts, log);
     this.#python = new PythonZygote(opts, (line) => log.named("salt.modules").info(`A plugin printed: ${line}`));
     const packed = packOpts("minion", opts);
+    const answering = this.#answering();
     const pool = this.#pool = new JobPool({
       opts: packed,
       hostData: this.#known.packed,
       log,
-      answer: (request, load) => this.#answer(request, load),
+      answer: (request, load) => answerJob(request, load, answering),
       hostDataOf: (load) => this.#masters?.of(load).hostData,
     });
     const kept = this.#kept = new KeptReturns(opts.cachedir, log);
@@ -171,7 +177,7 @@ export class Minion {
       proc,
       chain,
       journal: journal && { commit: async () => void await Promise.all([journal.commit(), chain?.sync()]) },
-      fireMaster: (event, load) => this.#fireAt(event, masters?.of(load)),
+      fireMaster: (event, load) => this.#sent.fire(event, masters?.of(load)),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
       tracer,
       maxRequestBytes: (load) => masters?.of(load).maxRequestBytes,
@@ -187,7 +193,7 @@ export class Minion {
       known: this.#known,
       pythonSocket: () => this.#pythonSocket(),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
-      ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sendEvents(events) },
+      ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sent.sendTogether(events) },
       questions: connected?.questions ?? [],
       fail: (error) => this.#end(error),
     });
@@ -202,16 +208,6 @@ export class Minion {
       command: ownProcess(ENGINE_PROCESS),
     });
     this.#handleEvents(this.#events).catch((error) => this.#end(error));
-  }
-
-  /** Sends events of beacons in one request. Never rejects. */
-  async #sendEvents(events: readonly ValueMap[]): Promise<Sent> {
-    try {
-      await this.#connected().askAll(map({ id: this.#opts.id, cmd: "_minion_event", events }));
-      return "sent";
-    } catch (error) {
-      return error instanceof WireError || error instanceof RequestTooLargeError ? "refused" : "away";
-    }
   }
 
   /**
@@ -307,7 +303,7 @@ export class Minion {
       }
     }
     await this.#known.takeFirstPillar(connection);
-    await this.#fireStart(connection);
+    await this.#sent.fireStart(connection, this.#known.grains);
     connection.spool.flush();
     this.#beginServing();
   }
@@ -325,7 +321,7 @@ export class Minion {
   /** A master has restarted, or serves in place of another one, whose pillar is not this one's. */
   async #greet(connection: MasterConnection, why: "restarted" | "changed"): Promise<void> {
     if (why === "changed") await this.#known.takeFirstPillar(connection);
-    await this.#fireStart(connection);
+    await this.#sent.fireStart(connection, this.#known.grains);
   }
 
   /** A connection cannot go on. With other masters the minion serves on, and tries this one again. */
@@ -383,44 +379,12 @@ export class Minion {
     this.#jobs?.begin(job);
   }
 
-  async #fireStart(connection: MasterConnection): Promise<void> {
-    const { id, start_event_grains, enable_legacy_startup_events } = this.#opts;
-    const data = `Minion ${id} started at ${strftime(new Date(), "%c")}`;
-    const grains: ValueMap = new Map();
-    const own = this.#known.grains;
-    for (const name of start_event_grains) if (own.has(name)) grains.set(name, own.get(name) ?? null);
-    const tags = [...(enable_legacy_startup_events ? [LEGACY_START_EVENT] : []), minionStart(id)];
-    for (const tag of tags) {
-      const event = map({ pretag: null, data, tag });
-      if (grains.size > 0) event.set("grains", grains);
-      await this.#fireAt(event, connection);
-    }
-  }
-
   /**
    * Sends an event to every master that is connected: `tag` and `data`, or `events`.
    * @returns Whether a master accepted it. Never rejects.
    */
   async fireMaster(event: ValueMap): Promise<boolean> {
-    return await this.#fireAt(event, this.#masters);
-  }
-
-  /** Sends an event to one master, or to all of them. */
-  async #fireAt(event: ValueMap, receiver: MasterConnection | Masters | undefined): Promise<boolean> {
-    if (receiver === undefined) return false;
-    const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
-    try {
-      await (receiver instanceof Masters ? receiver.askAll(load) : receiver.ask(load));
-      return true;
-    } catch (error) {
-      if (this.#closing.signal.aborted) return false;
-      const reason = messageOf(error);
-      this.#log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${reason}`);
-      if (isMasterTrouble(error)) return false;
-      if (receiver instanceof Masters) this.#end(error);
-      else this.#failed(error, receiver);
-      return false;
-    }
+    return await this.#sent.fire(event, this.#masters);
   }
 
   async #handleEvents(events: EventSubscriber): Promise<void> {
@@ -462,44 +426,21 @@ export class Minion {
     }
   }
 
-  readonly #refreshes: Readonly<Record<Refresh, () => Promise<void>>> = {
-    modules: () => this.refreshModules(),
-    grains: () => this.refreshGrains(),
-    pillar: () => this.refreshPillar(),
-  };
-
-  /** Answers the requests of jobs. */
-  async #answer(request: MinionRequest, job?: ValueMap): Promise<Value> {
-    switch (request.what) {
-      case "request": {
-        const load = unpackValue(request.load);
-        if (!isMap(load)) throw new WireError("a request is not a map");
-        return await this.#connected().request(load, job);
-      }
-      case "fire": {
-        const data = unpackValue(request.data);
-        return await this.#fireLocal(request.tag, isMap(data) ? data : map({ data }));
-      }
-      case "ask": {
-        const { tag, answerTag, waitS } = request, data = unpackValue(request.data);
-        if (!isMap(data)) throw new WireError("a question is not a map");
-        return await askOnBus(minionBus(this.#opts), { tag, data, answerTag, waitS });
-      }
-      case "pillar":
-        return await this.#known.pillarFor(unpackPillarQuery(request.query), job);
-      case "grains":
-        await this.refreshGrains();
-        return this.#known.grains;
-      case "python":
-        return await this.#pythonSocket();
-      case "keeper":
-        return await this.#keeper?.socket() ?? null;
-      case "refresh":
-        await this.#refreshes[request.refresh]();
-        return true;
-      default:
-        throw new Error(`nobody answers ${request.what}`);
-    }
+  /** What its jobs are answered with. */
+  #answering(): AnsweringMinion {
+    return {
+      opts: this.#opts,
+      known: this.#known,
+      refreshes: {
+        modules: () => this.refreshModules(),
+        grains: () => this.refreshGrains(),
+        pillar: () => this.refreshPillar(),
+      },
+      masters: () => this.#masters,
+      fireLocal: (tag, data) => this.#fireLocal(tag, data),
+      pythonSocket: () => this.#pythonSocket(),
+      keeperSocket: async () => await this.#keeper?.socket(),
+    };
   }
 
   /** @throws {CommandError} If there is no Python. */
