@@ -6,14 +6,13 @@
 
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { forgetMember, leasesOf, membersOf } from "#lib/cluster/member_rows.ts";
-import { type OpenCluster, openClusterDatabase } from "#lib/cluster/open_cluster.ts";
 import { makePublishKey, publishKeys } from "#lib/cluster/secret_rows.ts";
-import { CommandError, PreflightError, StoreError, TemporaryError } from "#lib/errors.ts";
+import { CommandError } from "#lib/errors.ts";
 import { requestRotation } from "#lib/keys/dropfile.ts";
 import { rotateMasterPair, type RotationTimes } from "#lib/keys/master_rotation.ts";
-import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
 import { p } from "#lib/plugins/module.ts";
 import { map, type Value } from "#lib/values/value.ts";
+import { withCluster } from "./_cluster_database.ts";
 import { clusterFollowers, rotateClusterPair, rotationAnswer, rotationTimes } from "./_rotating.ts";
 
 export const members: RunnerFunction = runner({
@@ -119,30 +118,4 @@ async function rotateMaster(context: RunnerContext, times: RotationTimes): Promi
     const rotation = await rotateClusterPair(cluster, times);
     return rotationAnswer(rotation, { opts, keys, followers: await clusterFollowers(cluster, rotation.statement) });
   });
-}
-
-/** The exit code of what may succeed later. */
-const EX_TEMPFAIL = 75;
-
-/**
- * @throws {CommandError} With what the options or the database say.
- * @throws {TemporaryError} If the database is away.
- */
-async function withCluster<T>(
-  { opts, log, setRetcode }: RunnerContext,
-  run: (cluster: OpenCluster) => Promise<T>,
-): Promise<T> {
-  try {
-    await using cluster = openClusterDatabase(opts, (text) => log("warning", text));
-    return await run(cluster);
-  } catch (error) {
-    if (error instanceof DatabaseAwayError) {
-      setRetcode(EX_TEMPFAIL);
-      throw new TemporaryError(`The database of the cluster is away: ${error.message}`, { cause: error });
-    }
-    if (error instanceof StoreError || error instanceof PreflightError) {
-      throw new CommandError(error.message, { cause: error });
-    }
-    throw error;
-  }
 }

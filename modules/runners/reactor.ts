@@ -9,6 +9,7 @@ import { readMatching } from "#lib/bus/event.ts";
 import { isMasterRunning } from "#lib/client/master_running.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { eventLogDirectory, reactorDirectory } from "#lib/config/master_paths.ts";
+import { leasesOf } from "#lib/cluster/member_rows.ts";
 import { CommandError } from "#lib/errors.ts";
 import { EventLogReader } from "#lib/event_log/reader.ts";
 import { seekSince } from "#lib/event_log/since.ts";
@@ -19,6 +20,7 @@ import { mistakeText } from "#lib/reactor/rendering.ts";
 import { REPLAY_EVENT, writeReplay } from "#lib/reactor/replays.ts";
 import { compileGlob, matchesGlob } from "#lib/text/glob.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { withCluster } from "./_cluster_database.ts";
 import { reactorReport } from "./_waiting.ts";
 
 /** Salt's parameters that have no effect. */
@@ -27,11 +29,32 @@ const UNUSED = { saltenv: p.str("base"), test: p.any(null) };
 /** Number of events in which `reactor.lint` looks for one of each tag. */
 const SEARCHED = 100_000;
 
-/** The report of the running reactor; throws Salt's error if there is none. */
-async function running({ opts }: RunnerContext): Promise<ValueMap> {
+/**
+ * The report of the running reactor. In a cluster it runs on the master that holds its lease.
+ * @throws {CommandError} Salt's error if there is none; in a cluster the name of the master that it runs on.
+ * @throws {TemporaryError} If the database of the cluster is away.
+ */
+async function running(context: RunnerContext): Promise<ValueMap> {
+  const { opts } = context;
+  if (opts.cluster_id) await checkHoldsLease(context);
   const report = reactorReport(opts);
   if (report !== undefined && await isMasterRunning(opts.sock_dir)) return report;
   throw new CommandError("Reactor system is not running.");
+}
+
+/** @throws {CommandError} If another master of the cluster holds the lease, or none. */
+async function checkHoldsLease(context: RunnerContext): Promise<void> {
+  const leases = await withCluster(
+    context,
+    ({ database }) => database.read((client) => leasesOf(client, database.schema)),
+  );
+  const lease = leases.find(({ name }) => name === "reactor");
+  if (lease === undefined || !lease.held) {
+    throw new CommandError("No master of the cluster holds the lease reactor now.");
+  }
+  if (lease.master !== context.opts.id) {
+    throw new CommandError(`The reactor runs on ${lease.master}, which holds its lease: run this there.`);
+  }
 }
 
 export const list: RunnerFunction = runner({
