@@ -1,7 +1,7 @@
 /** Temporary files of `file.manage_file`, and what a file that is put in place keeps of the old one. */
 
 import { installFile } from "#lib/host/filesystem/backups.ts";
-import { manageFile, type Management } from "#lib/host/filesystem/managing.ts";
+import { manageFile, type Management, metaChanges } from "#lib/host/filesystem/managing.ts";
 import { readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileHost } from "#modules/execution/_file_host.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -121,6 +121,7 @@ Deno.test("a source that the file has already is not fetched; what a link leads 
       return fetched;
     };
     assertEquals(await fetches({}), 0);
+    assertEquals(await fetches({ follow: false }), 0);
     assertEquals(await fetches({ name: link }), 0);
     assertEquals(await fetches({ source: "https://host/f" }), 1);
     assertEquals(await fetches({ sum: undefined }), 1);
@@ -192,4 +193,39 @@ Deno.test("a link that leads to no directory is the reason why nothing is put; a
     const error = await assertRejects(() => put(long, false));
     assertEquals(error instanceof CommandError, false, String(error));
     assertStringIncludes(String(error), "File name too long");
+  }));
+
+Deno.test("what cannot be compared is told in place of the difference", () =>
+  withTemporaryDirectory(async (root) => {
+    const name = `${root}/f`, sfn = `${root}/gone`;
+    Deno.writeTextFileSync(name, "old\n");
+    const sum = { hash_type: "sha256", hsum: SHA };
+    const { changes } = await metaChanges(
+      { ...MANAGEMENT, name, sfn, source: "salt://f", sum },
+      fileHost(testContext()),
+    );
+    assertStringIncludes(String(changes.get("diff")), sfn);
+  }));
+
+Deno.test("the hash of a source is not asked of contents that replace a link", () =>
+  withTemporaryDirectory(async (root) => {
+    const name = `${root}/link`;
+    Deno.writeTextFileSync(`${root}/target`, TEXT); // nothing differs but the link
+    Deno.symlinkSync(`${root}/target`, name);
+    const sum = { hash_type: "sha256", hsum: "0".repeat(64) };
+    const { result } = await manageFile(
+      readResult(name, null),
+      { ...MANAGEMENT, name, contents: TEXT, sum },
+      fileHost(testContext()),
+    );
+    assertEquals([result, Deno.lstatSync(name).isFile, Deno.readTextFileSync(name)], [true, true, TEXT]);
+  }));
+
+Deno.test("a directory in the place of a file that is to be empty is an error, and no file that was made", () =>
+  withTemporaryDirectory(async (root) => {
+    const name = `${root}/directory`;
+    Deno.mkdirSync(name);
+    const put = () => manageFile(readResult(name, null), { ...MANAGEMENT, name }, fileHost(testContext()));
+    const error = await assertRejects(put, CommandError);
+    assertStringIncludes(error.message, "Is a directory");
   }));
