@@ -38,6 +38,12 @@ export function isWatchingJob(load: ValueMap): boolean {
   return fun === "saltutil.find_job" || fun === "saltutil.running";
 }
 
+/** Whether a job only ends or signals other jobs: it says nothing of its minions. */
+export function isSignalJob(load: ValueMap): boolean {
+  const fun = load.get("fun");
+  return typeof fun === "string" && /^saltutil\.(term|kill|signal)_(job|all_jobs)$/.test(fun);
+}
+
 /** The metadata of a job that only shows something: a page of the console asks by itself, or a GET of the API. */
 export const QUESTION: ValueMap = map({ question: true });
 

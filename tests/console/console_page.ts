@@ -21,6 +21,7 @@ const PICTURED: Readonly<Record<string, number>> = { fleet: 0, run: 0, job: 1, s
 
 /** Where pictures of the pages are kept, if one wants to look at them. */
 export const SHOTS = Deno.env.get("CONSOLE_SHOTS");
+if (SHOTS !== undefined) Deno.mkdirSync(SHOTS, { recursive: true });
 
 /** A fleet, its console, and a browser. */
 export class ConsoleSite implements AsyncDisposable {
@@ -141,7 +142,10 @@ export async function checkViews(page: Page, name: string): Promise<void> {
   for (const view of VIEWS) {
     await setView(page, view);
     const where = `${name} ${view.scheme} ${view.width}`;
-    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${where.replaceAll(" ", "_")}.png` });
+    if (SHOTS !== undefined) {
+      // On a phone all of the page, which is several screens long.
+      await page.screenshot({ path: `${SHOTS}/${where.replaceAll(" ", "_")}.png`, fullPage: view.width < 640 });
+    }
     if (PICTURES !== undefined && view === VIEWS[PICTURED[name]]) {
       await takePicture(page, `${PICTURES}/console_${name}.png`);
     }

@@ -85,9 +85,18 @@ Deno.test({
       await desk.goTo(page, `#/run?${new URLSearchParams(query)}`, "#start:not(:disabled)");
       await untilText(page, "Any command.");
       await page.waitForSelector(".doc");
+      // What a link brings stands in the field of its parameter.
+      assertEquals(
+        await page.evaluate(
+          "[...document.querySelectorAll('label.f')].find((label) => label.textContent.startsWith('cmd')).querySelector('input').value",
+        ),
+        "printf live; sleep 1; echo -$((40+2)); sleep 60",
+      );
       await checkViews(page, "run");
       await page.click("#start");
       await untilText(page, "cmd.run on 1 minion?");
+      await checkViews(page, "question");
+      await page.focus("dialog[open] button[type=submit]");
       await page.keyboard.press("Enter");
       await untilText(page, "Output of all");
       // Both pieces of the line, while the command runs.
@@ -103,7 +112,8 @@ Deno.test({
     await step("a minion that stops turns, without a reload", async () => {
       await desk.goTo(page, "#/fleet", ".vl .r");
       await fleet.stopMinion(IDS[0]);
-      await eventually(async () => /1\s+not connected/.test(await textOf(page)), {
+      // web3 has a key, and was never there. Stopping a job is no job: the one that was stopped has failed.
+      await eventually(async () => /1\s+failed\s+2\s+not connected/.test(await textOf(page)), {
         what: "the stopped minion",
         withinMs: 30_000,
       });
@@ -169,6 +179,11 @@ Deno.test({
         await desk.goTo(page, `#/minion/${IDS[2]}?tab=drift`, ".inset");
         await checkViews(page, "minion drift");
         await desk.goTo(page, "#/fleet", ".strip .f-chg");
+        // Its newest plan differs, whatever has run well since.
+        await eventually(async () => /\b1\s+drifted/.test(await textOf(page)), {
+          what: "the minion that differs",
+          withinMs: 30_000,
+        });
       },
     );
 

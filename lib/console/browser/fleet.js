@@ -22,6 +22,8 @@ import { jidTime, messageOf } from "./parts.js";
  * @property {string} fun its last job
  * @property {string} jid
  * @property {Mark} last how that ended; `off`: unknown
+ * @property {Mark} states how its newest run of states ended; `off`: unknown
+ * @property {string} statesJid
  * @property {ReadonlySet<string>} running jobs
  * @property {Mark} mark
  */
@@ -142,6 +144,8 @@ function takeMinions(rows) {
       fun,
       jid,
       last: before !== undefined && before.jid >= jid ? before.last : "off",
+      states: before?.states ?? "off",
+      statesJid: before?.statesJid ?? "",
       running: before?.running ?? new Set(),
       mark: "ok",
     }));
@@ -218,14 +222,20 @@ function noteReturn(id, jid, fun, result) {
   if (minion === undefined) return;
   const running = new Set(minion.running);
   running.delete(jid);
-  const isNewer = jid >= minion.jid || minion.last === "off";
-  known.set(id, marked({ ...minion, running, ...isNewer ? { jid, fun, last: markOf(fun, result) } : {} }));
+  const mark = markOf(fun, result);
+  known.set(id, marked({
+    ...minion,
+    running,
+    ...jid >= minion.jid && !isSignal(fun) ? { jid, fun, last: mark } : {},
+    ...jid >= minion.statesJid && isStates(fun) ? { statesJid: jid, states: mark } : {},
+  }));
 }
 
-/** @param {Minion} minion @returns {Minion} */
+/** A job that ends well tells nothing of the states: they stay as their newest run found them. @param {Minion} minion @returns {Minion} */
 function marked(minion) {
-  const { connected, running, last } = minion;
-  return { ...minion, mark: !connected ? "off" : running.size > 0 ? "run" : last === "bad" || last === "chg" ? last : "ok" };
+  const { connected, running, last, states } = minion;
+  const rest = last === "bad" || states === "bad" ? "bad" : states === "chg" ? "chg" : "ok";
+  return { ...minion, mark: !connected ? "off" : running.size > 0 ? "run" : rest };
 }
 
 /** Reads the stream, again after each end, from where it was. @param {AbortSignal} signal */
@@ -349,6 +359,11 @@ function presence(change) {
 /** @param {unknown} fun */
 export function isWatching(fun) {
   return fun === "saltutil.find_job" || fun === "saltutil.running";
+}
+
+/** Whether a job only ends or signals another: it says nothing of its minion. @param {string} fun */
+function isSignal(fun) {
+  return /^saltutil\.(term|kill|signal)_(job|all_jobs)$/.test(fun);
 }
 
 /** @param {unknown} fun */

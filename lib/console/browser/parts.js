@@ -288,7 +288,20 @@ export function jidTime(jid) {
 export function Ago({ ms }) {
   if (Number.isNaN(ms)) return html`<span class="dim">unknown</span>`;
   const exact = new Date(ms);
-  return html`<time class="num" datetime=${exact.toISOString()} title=${`${exact.toLocaleString()} (${exact.toISOString()})`}>${agoText(ms)}</time>`;
+  return html`<time class="num" datetime=${exact.toISOString()} title=${`${timeText(ms)} (${exact.toISOString()})`}>${agoText(ms)}</time>`;
+}
+
+/** A day and, if it is wanted, the time, in words that are the same in every browser. @param {number} ms @param {boolean} [isDay] */
+export function timeText(ms, isDay = false) {
+  const day = new Date(ms).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  return isDay ? day : `${day}, ${new Date(ms).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;
+}
+
+/** A target in a few words: of a list of names the first ones. @param {string} target */
+export function targetText(target) {
+  const names = target.split(",");
+  const isList = names.length > 2 && names.every((name) => /^[\w.-]+$/.test(name));
+  return isList ? `${names[0]} and ${count(names.length - 1)} more` : target;
 }
 
 /** @param {number} ms */

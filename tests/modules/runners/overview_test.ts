@@ -6,11 +6,12 @@ import { addJob, withRunnerFixture } from "#tests/support/fleet/runner_services.
 
 const JID = "20250102030405000001";
 
-Deno.test("overview.minions does not show a job that monitors another one as a minion's last job", () =>
+Deno.test("overview.minions does not show a job that monitors or ends another one as a minion's last job", () =>
   withRunnerFixture(async (fixture) => {
     fixture.context.keys.put("web1", "accepted", "PEM");
     addJob(fixture, JID, "test.ping");
     addJob(fixture, "20250102030405000002", "saltutil.find_job");
+    addJob(fixture, "20250102030405000003", "saltutil.term_job");
     const table = await fixture.call("overview.minions") as ValueMap;
     assertEquals(repr(table).match(/'last_job': '([^']*)'/)?.[1], `test.ping ${JID}`);
   }));

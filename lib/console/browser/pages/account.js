@@ -5,7 +5,7 @@
 
 import { deleteToken, endSessions, listTokens, makeToken } from "../api.js";
 import { loadSession, session } from "../fleet.js";
-import { Ago, copy, count, html, messageOf, Placeholder, question, say } from "../parts.js";
+import { Ago, copy, count, html, messageOf, Placeholder, question, say, timeText } from "../parts.js";
 import { useEffect, useState } from "../vendor/hooks.js";
 
 /** @typedef {import("../api.js").TokenRow} TokenRow */
@@ -36,9 +36,9 @@ export default function Account() {
       say(messageOf(error));
     }
   };
-  return html`<div class="head"><div><h1>Account</h1><p>Signed in as <b>${user}</b> until <time>${new Date(expires * 1000).toLocaleString()}</time>.</p></div>
+  return html`<div class="head"><div><h1>Account</h1><p>Signed in as <b>${user}</b> until <time>${timeText(expires * 1000)}</time>.</p></div>
     <div class="act"><button type="button" class="btn danger" onClick=${askEndAll}>Log out everywhere</button></div></div>
-  <div class="grid two"><div class="card clip"><div class="row pad under"><h2 class="small">API tokens</h2></div>${
+  <div class="grid two top-edge"><div class="card clip"><div class="row pad under"><h2 class="small">API tokens</h2></div>${
     tokens === undefined
       ? html`<${Placeholder} loading=${problem === ""} error=${problem} again=${read} />`
       : tokens.length === 0
@@ -47,7 +47,7 @@ export default function Account() {
   }</div>
   <div class="card pad"><h2>A new token</h2><form onSubmit=${make}><label class="f gap">What it is for<input class="in" name="name" required maxlength="100" autocomplete="off" /></label>
     <label class="f gap">Days until it ends<input class="in" name="days" type="number" min="1" max="365" value="90" required /></label><div class="gap"><button type="submit" class="btn pri" id="make">Make a token</button></div></form>
-    <div role="status">${secret !== "" && html`<p class="note gap">It is shown this once. Send it as <span class="mono">X-Auth-Token</span>.</p><p class="mono wrap" id="secret">${secret}</p><button type="button" class="btn sm" onClick=${() => copy(secret, "Token")}>Copy</button>`}</div>
+    <div role="status">${secret !== "" && html`<p class="note gap">It is shown this once. Send it as <span class="mono">X-Auth-Token</span>.</p><pre class="cmd whole gap" id="secret">${secret}</pre><div class="gap"><button type="button" class="btn sm" onClick=${() => copy(secret, "Token")}>Copy</button></div>`}</div>
     <p class="dim t1 gap">It may do what you may do. Fewer rights: <span class="mono">POST /api/v1/tokens</span> with <span class="mono">rights</span>.</p></div></div>`;
 }
 
@@ -62,7 +62,7 @@ function Token({ token: { id, name, rights, expires, used, address }, again }) {
       act: () => void deleteToken(id).then(() => say(`${name} has ended`), (error) => say(messageOf(error))).then(again),
     };
   };
-  return html`<li class="pad row under"><div><b>${name}</b><div class="dim t1">${rights === null ? "all rights of yours" : `${count(rights.length)} rules of its own`}, ends <time>${new Date(expires * 1000).toLocaleDateString()}</time>, ${used === null ? "not used yet" : html`used <${Ago} ms=${used * 1000} /> from <span class="mono">${address}</span>`}</div></div><button type="button" class="btn sm danger grow" aria-label=${`End ${name}`} onClick=${ask}>End</button></li>`;
+  return html`<li class="pad row nowrap under"><div class="shrink"><b>${name}</b><div class="dim t1">${rights === null ? "all rights of yours" : `${count(rights.length)} rules of its own`}, ends <time>${timeText(expires * 1000, true)}</time>, ${used === null ? "not used yet" : html`used <${Ago} ms=${used * 1000} /> from <span class="mono">${address}</span>`}</div></div><button type="button" class="btn sm danger grow" aria-label=${`End ${name}`} onClick=${ask}>End</button></li>`;
 }
 
 function askEndAll() {

@@ -35,7 +35,7 @@ export default function Audit() {
   const shown = entries.filter(({ outcome }) => is === "" || MARKS[outcome] === is);
   const { isLoading, problem, next } = state;
   return html`<div class="head"><div><h1>Audit</h1><p>What users did by the API, the newest first. <span class="mono">salt-run audit.verify</span> tells whether a line was changed.</p></div>
-    <div class="act"><button type="button" class="btn" disabled=${entries.length === 0} onClick=${() => download("audit.json", "application/json", JSON.stringify(shown, null, 2))}>Export</button><button type="button" class="btn pri" onClick=${() => void read(undefined)}>Read again</button></div></div>
+    <div class="act"><button type="button" class="btn" disabled=${entries.length === 0} onClick=${() => download("audit.json", "application/json", JSON.stringify(shown, null, 2))}>Export</button><button type="button" class="btn" onClick=${() => void read(undefined)}>Read again</button></div></div>
   <${OutcomeBar} counts=${counts} words=${WORDS} on=${is} set=${(/** @type {string} */ mark) => setQuery({ is: mark })} label="Outcomes" />
   <div class="card tbl">${
     entries.length === 0 && (isLoading || problem !== "")

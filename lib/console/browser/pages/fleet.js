@@ -93,7 +93,7 @@ function row({ id, mark, os, version, since, fun, jid, connected }, drift) {
   return html`<${MarkIcon} mark=${mark} word=${FLEET_WORDS[mark]} /><${MinionName} target=${id} />
     <span class="o1">${os || "unknown"}</span><span class="o2 num">${version}</span>${drift !== undefined && html`<span class="o3"><${DriftStrip} letters=${drift.minions[id]} days=${14} /></span>`}
     <span class="o4 dim">${Number.isNaN(since) ? (connected ? "connected" : "not connected") : html`${connected ? "" : "gone "}<${Ago} ms=${since} />`}</span>
-    <span class="o5 mono dim">${fun}${jid !== "" && html` <${Ago} ms=${jidTime(jid)} />`}</span>`;
+    <span class="o5 dim"><span class="mono">${fun}</span>${jid !== "" && html` <${Ago} ms=${jidTime(jid)} />`}</span>`;
 }
 
 /** @param {readonly Minion[]} list */

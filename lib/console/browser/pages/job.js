@@ -23,6 +23,8 @@ import {
   Rows,
   say,
   setQuery,
+  targetText,
+  timeText,
 } from "../parts.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 
@@ -187,8 +189,8 @@ export default function JobPage() {
     <div class="head">
       <div>
         <h1><span class="mono">${job.fun || "Job"} ${shortened(job.arg)}</span></h1>
-        <p>Job <span class="mono">${jid}</span> by ${job.user} on <span class="mono">${shortened(
-          job.target,
+        <p>Job <span class="mono">${jid}</span> by ${job.user} on <span class="mono" title=${job.target}>${shortened(
+          targetText(job.target),
         )}</span>, <${Elapsed} job=${job} /></p>
       </div>
       <div
@@ -231,7 +233,7 @@ function Elapsed({ job }) {
     return () => clearInterval(timer);
   }, [isOver]);
   const start = jidTime(job.jid);
-  if (isOver && Number.isNaN(job.endMs)) return html`<time>${new Date(start).toLocaleString()}</time>`;
+  if (isOver && Number.isNaN(job.endMs)) return html`<time>${timeText(start)}</time>`;
   return html`<span class="num">${duration((isOver ? job.endMs : Date.now()) - start)}</span>`;
 }
 
@@ -258,7 +260,7 @@ function Output({ job, only }) {
   const width = Math.min(24, Math.max(0, ...shown.map(({ id }) => id.length)));
   return html`
     <div class="card clip">
-      <div class="row pad under"><h2 class="small">${only === ""
+      <div class="row pad under outh"><h2 class="small">${only === ""
         ? "Output of all"
         : `Output of ${only}`}</h2>${only !== "" &&
         html`<button type="button" class="chip" aria-pressed="true" onClick=${() =>

@@ -19,6 +19,7 @@ import {
   route,
   Rows,
   setQuery,
+  targetText,
 } from "../parts.js";
 import { useState } from "../vendor/hooks.js";
 
@@ -87,7 +88,7 @@ function row(job) {
   const silent = Math.max(0, minions - returned);
   const counts = { bad: failed, [mark === "run" ? "run" : "off"]: silent, ok: Math.max(0, returned - failed) };
   const label = minions === 0 ? "on the master" : `${count(returned)} of ${count(minions)} returned, ${count(failed)} failed`;
-  return html`<${MarkIcon} mark=${mark} word=${WORDS[mark]} /><span class="mono id">${fun} <span>${arg}</span></span><span class="o2 mono dim">${target}</span><span class="o5 dim">${user}</span>
+  return html`<${MarkIcon} mark=${mark} word=${WORDS[mark]} /><span class="mono id">${fun} <span>${arg}</span></span><span class="o2 mono dim" title=${target}>${targetText(target)}</span><span class="o5 dim">${user}</span>
     <span class="o1 dim"><${Ago} ms=${jidTime(jid)} />${!Number.isNaN(ms) && ms >= 0 && mark === "ok" && html`, <span class="num">${duration(ms)}</span>`}</span>
     <span class="o4 cellbar" title=${label}><${Bar} counts=${counts} label=${label} kind="cell" /><span class="num dim">${minions === 0 ? "master" : `${count(returned)}/${count(minions)}`}</span></span>`;
 }

@@ -21,7 +21,7 @@ export default function MinionPage() {
   }, [id]);
   const own = jobs.value.filter(({ jid, target, question }) => !question && (jid === minion?.jid || target.split(",").includes(id))).slice(0, 20);
   const target = { tgt: id, kind: "list" };
-  return html`<div class="head"><div><h1 class="row tight">${minion !== undefined && html`<${MarkIcon} mark=${minion.mark} word=${FLEET_WORDS[minion.mark]} />`}${id}</h1><p>${
+  return html`<div class="head"><div><h1 class="row tight">${minion !== undefined && html`<${MarkIcon} mark=${minion.mark} word=${FLEET_WORDS[minion.mark]} />`}${id}</h1><p class="cap">${
     minion === undefined ? "There is no accepted minion of this name." : html`${FLEET_WORDS[minion.mark]}, ${minion.os || "system unknown"}, Salt ${minion.version || "unknown"}${minion.address !== "" && html`, <span class="mono">${minion.address}</span>`}`
   }</p></div>
     <div class="act"><button type="button" class="btn" disabled=${minion?.connected !== true} onClick=${() => refresh(id)}>Refresh its data</button><a class="btn" href=${`#/states?tgt=${encodeURIComponent(id)}`}>Plan</a><a class="btn pri" href=${`#/run?${new URLSearchParams(target)}`}>Run</a></div></div>
@@ -29,7 +29,7 @@ export default function MinionPage() {
     TABS.map(([name, word]) => html`<button type="button" class="chip" key=${name} aria-pressed=${String(tab === name)} onClick=${() => setQuery({ tab: name })}>${word}</button>`)
   }</div></div><${Tab} key=${tab} id=${id} tab=${tab} isConnected=${minion?.connected === true} /></div>
   <div class="grid"><div class="card pad"><h2 class="small">Key</h2><p class="fp">${finger === undefined ? "loading" : (finger.replaceAll(":", "").match(/.{1,8}/g) ?? ["unknown"]).join(" ")}</p></div>
-  <div class="card pad"><h2 class="small">Jobs</h2><div class="grid dense gap t1">${
+  <div class="card pad"><h2 class="small">Jobs</h2><div class="grid dense gap t1 plainly">${
     own.length === 0 ? html`<span class="dim">None of the newest jobs names this minion.</span>` : own.map(({ jid, fun, arg, failed }) => html`<div class="row nowrap" key=${jid}><${Icon} name=${failed > 0 ? "i-bad" : "i-ok"} mark=${failed > 0 ? "bad" : "ok"} /><a class="mono wrap shrink" href=${`#/job/${jid}?id=${encodeURIComponent(id)}`}>${fun} ${arg}</a><span class="dim"><${Ago} ms=${jidTime(jid)} /></span></div>`)
   }</div></div></div></div>`;
 }

@@ -7,7 +7,7 @@ import { previewTarget, runBatch, startJob } from "../api.js";
 import { jobs, minions, session } from "../fleet.js";
 import { commandText, curlText, fieldValue, mayCall, riskOf, useFunctions, useSignature } from "../functions.js";
 import { Ago, copy, count, counted, goTo, html, Icon, jidTime, messageOf, question, route, say } from "../parts.js";
-import { useEffect, useState } from "../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
 
 /** The kinds of targets, with what the command line calls each. */
 export const KINDS = /** @type {const} */ ([
@@ -33,10 +33,19 @@ export default function Run() {
   const [rest, setRest] = useState(query.get("arg") ?? "");
   const [atOnce, setAtOnce] = useState("all");
   const target = useTarget({ tgt, kind });
+  const given = useRef(rest);
   const witness = minions.value.find(({ id, connected }) => connected && target.ids.includes(id))?.id ??
     minions.value.find(({ connected }) => connected)?.id;
   const functions = useFunctions(witness);
   const signature = useSignature(fun, witness);
+  useEffect(() => {
+    // Arguments that a link brings go to their fields, once it is known which there are.
+    if (signature === undefined || given.current === "") return;
+    const placed = placeWords(given.current, signature.fields);
+    given.current = "";
+    setValues(placed.values);
+    setRest(placed.rest);
+  }, [signature]);
   const call = callOf({ fun, values, rest, signature });
   const isAllowed = mayCall(session.value?.perms, fun);
   const risk = riskOf(fun);
@@ -68,7 +77,7 @@ export default function Run() {
     if (risk.kind === "reads") return void start();
     question.value = {
       title: `${fun} on ${counted(target.ids.length, "minion")}?`,
-      text: `${risk.text} What has run stays done; you can stop the job at any time.`,
+      text: html`<span class="cmd whole">${commandText(shell).whole}</span>${risk.text} What has run stays done; you can stop the job at any time.`,
       yes: "Run",
       typed: risk.kind === "any" && target.ids.length > TYPED_ABOVE ? target.ids.length : undefined,
       act: () => void start(),
@@ -96,7 +105,7 @@ export default function Run() {
     ${signature !== undefined && signature.doc !== "" && html`<details class="doc"><summary>What ${fun} does</summary><pre class="cmd" tabindex="0">${signature.doc}</pre></details>`}
   </div>
   <div class="grid"><div class="card pad"><h2>3. Confirm</h2>
-    <pre class="cmd gap" tabindex="0" role="region" aria-label="The same on the command line">salt ${shell.flag !== "" && `${shell.flag} `}<span class="tok-t">${commandText(shell).target}</span> <span class="tok-f">${fun}</span>${commandText(shell).rest}</pre>
+    <pre class="cmd whole gap" tabindex="0" role="region" aria-label="The same on the command line">salt ${shell.flag !== "" && `${shell.flag} `}<span class="tok-t">${commandText(shell).target}</span> <span class="tok-f">${fun}</span>${commandText(shell).rest}</pre>
     <div class="row tight gap"><button type="button" class="btn sm" onClick=${() => copy(commandText(shell).whole, "Command")}>Copy as command</button><button type="button" class="btn sm" onClick=${() => copy(curlText({ tgt: target.ids, fun, arg: call.arg, kwarg: call.kwarg }), "Request")}>Copy as curl</button></div>
     <label class="f gap">At once <span class="h">of them at the same time</span><select class="in" value=${atOnce} onChange=${
     (/** @type {{ target: HTMLSelectElement }} */ event) => setAtOnce(event.target.value)
@@ -174,11 +183,48 @@ function Fields({ signature, values, problems, set }) {
 function LastTimes({ fun }) {
   const times = jobs.value.filter((job) => job.fun === fun).slice(0, 3);
   if (times.length === 0) return null;
-  return html`<div class="card pad"><h2 class="small">The last times</h2><div class="grid dense gap t1">${
+  return html`<div class="card pad"><h2 class="small">The last times</h2><div class="grid dense gap t1 plainly">${
     times.map(({ jid, minions, failed, user }) =>
       html`<div class="row" key=${jid}><${Icon} name=${failed > 0 ? "i-bad" : "i-ok"} mark=${failed > 0 ? "bad" : "ok"} /><a href=${`#/job/${jid}`}><${Ago} ms=${jidTime(jid)} />, ${counted(minions, "minion")}${failed > 0 && `, ${count(failed)} failed`}</a><span class="dim grow">${user}</span></div>`
     )
   }</div></div>`;
+}
+
+/** An argument with a name. */
+const NAMED = /^([A-Za-z_]\w*)=(.*)$/s;
+
+/** @param {string} text @returns {string[]} */
+function wordsOf(text) {
+  return text.match(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g) ?? [];
+}
+
+/** @param {string} word */
+function unquoted(word) {
+  return word.replace(/(["'])(.*?)\1/g, "$2");
+}
+
+/**
+ * The fields that words of a command line fill, and the words that fit none.
+ * @param {string} text
+ * @param {readonly import("../functions.js").Field[]} fields
+ */
+function placeWords(text, fields) {
+  /** @type {Record<string, string>} */
+  const values = {};
+  /** @type {string[]} */
+  const rest = [];
+  let at = 0;
+  for (const word of wordsOf(text)) {
+    const named = NAMED.exec(unquoted(word));
+    const field = named !== null ? fields.find(({ name }) => name === named[1]) : rest.length === 0 ? fields[at] : undefined;
+    const value = named !== null ? named[2] : unquoted(word);
+    if (field === undefined || value === "" || fieldValue(value, field.type).problem !== undefined) rest.push(word);
+    else {
+      values[field.name] = field.type === "bool" ? value[0].toUpperCase() + value.slice(1).toLowerCase() : value;
+      if (named === null) at++;
+    }
+  }
+  return { values, rest: rest.join(" ") };
 }
 
 /**
@@ -205,8 +251,8 @@ function callOf({ values, rest, signature }) {
     else if (isInOrder) arg.push(value);
     else kwarg[name] = value;
   }
-  for (const word of rest.match(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g) ?? []) {
-    const text = word.replace(/(["'])(.*?)\1/g, "$2"), named = /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
+  for (const word of wordsOf(rest)) {
+    const text = unquoted(word), named = NAMED.exec(text);
     if (named === null) arg.push(fieldValue(text, "any").value);
     else kwarg[named[1]] = fieldValue(named[2], "any").value;
   }

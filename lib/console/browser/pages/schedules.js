@@ -136,7 +136,7 @@ function ScheduledJob({ job, last, again }) {
   const may = mayCall(session.value?.perms, isOff ? "schedule.enable_job" : "schedule.disable_job");
   return html`<details onToggle=${(/** @type {{ currentTarget: HTMLDetailsElement }} */ event) => event.currentTarget.open && void ask()}>
     <summary><${Icon} name=${isOff ? "i-off" : "i-ok"} mark=${isOff ? "off" : "ok"} /><b>${name}</b> <span class="mono dim">${fun}</span>${off.length > 0 && html`<span class="tag">${isOff ? "disabled" : `disabled on ${count(off.length)}`}</span>`}<span class="w">${when}, ${counted(ids.length, "minion")}${endsText(last)}</span></summary>
-    <div class="pad grid dense flush"><p class="t1">${isOff ? "It does not run while it is disabled." : html`Next: <span class="num">${next ?? "asking"}</span>${ids.length > 1 && next !== undefined && " on the first of them"}`} <a href=${link(["jobs"], { q: fun })}>Its newest jobs</a></p>
+    <div class="pad grid dense flush"><div class="row tight t1"><span>${isOff ? "It does not run while it is disabled." : html`Next: <span class="num">${next ?? "asking"}</span>${ids.length > 1 && next !== undefined && " on the first of them"}`}</span><a class="grow" href=${link(["jobs"], { q: fun })}>Its newest jobs</a></div>
     <${LastOutcomes} last=${last} all=${ids.length} />
     <div class="tags">${ids.slice(0, 12).map((id) => html`<a class="tag" key=${id} href=${link(["minion", id], { tab: "schedule" })}>${id}</a>`)}${ids.length > 12 && html`<span class="tag">+ ${count(ids.length - 12)} more</span>`}</div>
     <pre class="cmd" tabindex="0" aria-label=${`The entry of ${name}`} role="region">${plain(entry)}</pre>

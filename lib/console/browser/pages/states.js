@@ -6,7 +6,7 @@
 import { callMinions, previewTarget } from "../api.js";
 import { DriftCards, hasDays, useDrift } from "../drift.js";
 import { minions, statesOf } from "../fleet.js";
-import { agoText, count, counted, html, Icon, messageOf, Placeholder, question, route, say } from "../parts.js";
+import { agoText, count, counted, html, Icon, messageOf, Placeholder, question, route, say, timeText } from "../parts.js";
 import { useEffect, useState } from "../vendor/hooks.js";
 
 /**
@@ -76,7 +76,7 @@ export default function States() {
     };
   };
   const canApply = changing.length > 0 && busy === "" && !isOld && outcomes.length === 0;
-  return html`<div class="head"><div><h1>States</h1><p>${plan === undefined ? "A plan shows what a run would change, before anything does." : html`Plan <b class="mono">${plan.name}</b> of <span class="mono">${plan.mods || "the top file"}</span> for ${counted(plan.hashes.size, "minion")}, made <span title=${new Date(plan.madeMs).toLocaleString()}>${agoText(plan.madeMs)}</span>, ${isOld ? "no longer valid" : `valid for ${VALID_MIN} minutes`}`}</p></div>
+  return html`<div class="head"><div><h1>States</h1><p>${plan === undefined ? "A plan shows what a run would change, before anything does." : html`Plan <b class="mono">${plan.name}</b> of <span class="mono">${plan.mods || "the top file"}</span> for ${counted(plan.hashes.size, "minion")}, made <span title=${timeText(plan.madeMs)}>${agoText(plan.madeMs)}</span>, ${isOld ? "no longer valid" : `valid for ${VALID_MIN} minutes`}`}</p></div>
     <div class="act"><button type="button" class=${`btn ${plan === undefined ? "pri" : ""}`} id="plan" disabled=${busy !== ""} onClick=${make}>${busy === "Planning" ? "Planning" : plan === undefined ? "Make a plan" : "Plan again"}</button>${plan !== undefined && html`<button type="button" class="btn pri" id="apply" disabled=${!canApply} onClick=${ask}>${busy === "Applying" ? "Applying" : "Apply exactly this plan"}</button>`}</div></div>
   <div class="grid two"><div class="card clip">${busy === "Planning" && html`<div class="loading"></div>`}${
     plan === undefined
@@ -119,7 +119,7 @@ function changeLines(changes, comment) {
   const shown = lines.length === 0 ? comment.trimEnd().split("\n") : lines;
   return shown.slice(0, 200).map((/** @type {string} */ line, /** @type {number} */ i) => {
     const sign = /^[+-](?![+-]{2})/.test(line) ? line[0] : "";
-    return html`<div key=${i} class=${sign === "+" ? "a" : sign === "-" ? "d" : undefined}><b>${sign}</b><span>${sign === "" ? line : line.slice(1)}</span></div>`;
+    return html`<div key=${i} class=${sign === "+" ? "a" : sign === "-" ? "d" : line.startsWith("@@") ? "at" : undefined}><b>${sign}</b><span>${sign === "" ? line : line.slice(1)}</span></div>`;
   });
 }
 
