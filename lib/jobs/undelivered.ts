@@ -114,17 +114,18 @@ export class UndeliveredJobs {
     if (!isMap(record) || record.get("kind") !== "undelivered") return false;
     const sealed = asBytes(record.get("sealed"));
     if (sealed === undefined) return false;
-    this.#restore(str(record.get("jid") ?? null), sealed, msBetween(now, readDeadline(record)));
+    const jid = str(record.get("jid") ?? null);
+    if (msBetween(now, readDeadline(record)) > 0) this.#restore(jid, sealed, now);
     return true;
   }
 
-  #restore(jid: string, sealed: Uint8Array, leftMs: number): void {
+  #restore(jid: string, sealed: Uint8Array, now: Moment): void {
     this.#over ??= this.#log.over();
-    if (!isJid(jid) || leftMs <= 0 || this.#over.has(jid)) return;
-    const path = `${this.#directory}/${jid}`;
-    if (readFileIfExists(path)?.length !== sealed.length) {
-      writeFileAtomic(path, sealed, { mode: 0o600, makeDirectory: true });
-    }
+    if (!isJid(jid) || this.#over.has(jid)) return;
+    const path = `${this.#directory}/${jid}`, found = readFileIfExists(path);
+    // A whole file stays, as it may be newer. One that a power failure has spoilt may have its length all the same.
+    if (found !== undefined && this.#open(jid, found, now) !== undefined) return;
+    writeFileAtomic(path, sealed, { mode: 0o600, makeDirectory: true });
   }
 
   /** Runs `write`; if the directory is missing, makes it and runs `write` again. */

@@ -60,6 +60,19 @@ Deno.test("a job whose time is over is removed, and so is a truncated file", () 
     assertEquals(names(cachedir), []);
   }));
 
+Deno.test("a file that has the length of the job's and another content is restored", () =>
+  withCache((cachedir) => {
+    const records: Packable[] = [];
+    const jobs = new UndeliveredJobs(cachedir, PEM, { append: (record) => void records.push(record) });
+    jobs.save(DELIVERY, NOW);
+    // What a power failure leaves of a file that was not synced: its length, and zeros.
+    const { size } = Deno.statSync(path(cachedir, JID));
+    Deno.writeFileSync(path(cachedir, JID), new Uint8Array(size));
+    const next = new UndeliveredJobs(cachedir, PEM);
+    for (const record of records) next.restore(decode(encode(record, "disk"), "disk"), NOW);
+    assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW), [DELIVERY]);
+  }));
+
 Deno.test("a job whose file a power failure has left empty is named", () =>
   withCache((cachedir) => {
     new UndeliveredJobs(cachedir, PEM);
