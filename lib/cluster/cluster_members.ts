@@ -21,9 +21,15 @@ export interface MemberFacts {
   readonly outbox: number;
 }
 
+/** The database of a cluster, for the signs of life. */
+export type MembersDatabase = Pick<
+  PostgresCluster,
+  "schema" | "origin" | "incarnation" | "control" | "setPeers" | "whenUp"
+>;
+
 /** What {@linkcode ClusterMembers} is made of. */
 export interface ClusterMembersParts {
-  readonly cluster: PostgresCluster;
+  readonly cluster: MembersDatabase;
   readonly flags: LeaseFlags;
   readonly applicant: MemberApplicant;
   facts(): MemberFacts;
@@ -159,7 +165,7 @@ export class ClusterMembers {
   }
 }
 
-async function livePeers(client: Client, { schema, origin }: PostgresCluster): Promise<Map<number, string>> {
+async function livePeers(client: Client, { schema, origin }: MembersDatabase): Promise<Map<number, string>> {
   const { rows } = await client.query<{ readonly origin: number; readonly name: string }>(
     `select origin, name from ${schema}.masters where until > now() and origin <> $1 and name is not null`,
     [origin],

@@ -24,6 +24,8 @@ export interface ClusterContext {
   readonly keys: RootKeys;
   readonly flags: LeaseFlags;
   readonly membership: ClusterMembership;
+  /** What undelivered jobs are sealed with. */
+  readonly jobSecret: string;
   /** The publish key, which only this thread changes in a cluster. */
   readonly sharedKey: SharedKey;
   /** Stamps an event and fires it on this master's bus. */

@@ -6,6 +6,8 @@
 import { publishPullPath } from "#lib/config/master_paths.ts";
 import { messageOf } from "#lib/errors.ts";
 import type { Delivery } from "#lib/jobs/redelivery.ts";
+import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import { readMoment } from "#lib/os/moment.ts";
 import { clearInterval, setInterval } from "#lib/os/timers.ts";
 import { Outbox } from "#lib/sockets/endpoint.ts";
 import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
@@ -23,13 +25,15 @@ const CLEAN_MS = 60_000;
 export type PublishOutcome = "committed" | "away";
 
 /** Exchanges jobs; the holder of the lease `maintenance` removes what is over. */
-export function jobPart({ opts, log, database, keys, flags }: ClusterContext): ClusterPart {
+export function jobPart({ opts, log, database, keys, flags, jobSecret }: ClusterContext): ClusterPart {
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
+  const undelivered = new UndeliveredJobs(opts.cachedir, jobSecret);
   const publishes = new PublishLog({
     database,
     keys,
     log,
+    pending: () => undelivered.pending(readMoment()),
     async push({ load, minions, ttlMs, live }, again) {
       await publisher.send([encode(map({ load, minions: [...minions], ttl_ms: ttlMs, live, again }), "disk")]);
     },

@@ -3,7 +3,8 @@
  * others read on from the last number of each, so that none is skipped. After a start a master takes up all that are
  * not over, of all masters: its own minions may have missed them.
  *
- * With the database away a job reaches the minions of this master only; when it is back in time, the others get it.
+ * With the database away a job reaches the minions of this master only; when it is back in time, the others get it,
+ * also if this master was killed meanwhile.
  * @module
  */
 
@@ -44,6 +45,11 @@ export interface PublishLogParts {
    * @param again Whether its minions may have it: those without an answer get it by name.
    */
   push(delivery: Delivery, again: boolean): Promise<void>;
+  /**
+   * The jobs that this master's disk has as not delivered: those that it was to give to the others when it was killed
+   * are among them.
+   */
+  pending(): readonly Delivery[];
 }
 
 interface Row {
@@ -143,7 +149,17 @@ export class PublishLog {
 
   async #look(): Promise<void> {
     await this.#writeLate();
-    await this.#readRows(this.#read.size === 0);
+    const isFirst = this.#read.size === 0;
+    await this.#readRows(isFirst);
+    if (isFirst) await this.#giveLeft();
+  }
+
+  /** Gives the others what they have not got from the run of this master before. */
+  async #giveLeft(): Promise<void> {
+    for (const delivery of this.#parts.pending()) {
+      // One that goes to its minions a few at a time has a longer time on the disk than it had for the others.
+      if (!this.#known.has(delivery.jid) && delivery.sent === undefined) await this.add(delivery);
+    }
   }
 
   async #writeLate(): Promise<void> {

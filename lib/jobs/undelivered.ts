@@ -175,6 +175,21 @@ export class UndeliveredJobs {
     return this.#log.sweep(now);
   }
 
+  /** The jobs that are not over, as {@linkcode left} finds them; nothing is removed. */
+  pending(now: Moment): Delivery[] {
+    const logged = this.#log.left().flatMap(({ jid, sealed }) => this.#open(jid, sealed, now) ?? []);
+    const filed = this.#namesOfFiles().flatMap((jid) => {
+      const bytes = readFileIfExists(`${this.#directory}/${jid}`);
+      return bytes === undefined ? [] : this.#open(jid, bytes, now) ?? [];
+    });
+    const jids = new Set(filed.map(({ jid }) => jid));
+    return [...logged.filter(({ jid }) => !jids.has(jid)), ...filed].filter(({ ttlMs }) => ttlMs > 0);
+  }
+
+  #namesOfFiles(): string[] {
+    return [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
+  }
+
   /**
    * The jobs that an earlier master left. Files of jobs whose time has ended are removed.
    * @param warn Called with jobs whose files a power failure has cut.
@@ -192,8 +207,7 @@ export class UndeliveredJobs {
   }
 
   #leftInFiles(now: Moment, warn: (text: string) => void): Delivery[] {
-    const names = [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
-    return names.flatMap((jid) => {
+    return this.#namesOfFiles().flatMap((jid) => {
       const bytes = readFileIfExists(`${this.#directory}/${jid}`);
       const delivery = bytes === undefined ? undefined : this.#open(jid, bytes, now);
       if (bytes?.length === 0) {

@@ -8,7 +8,7 @@ import { dumpJson } from "#lib/values/json.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
-import { FAILOVER, ProcessMasters } from "#tests/support/cluster/process_masters.ts";
+import { FAILOVER, ProcessMasters } from "#tests/chaos/harness/process_masters.ts";
 import { serverProgram } from "#tests/support/database_servers.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import type { Ran } from "#tests/support/processes.ts";

@@ -13,7 +13,7 @@ import { parseJson } from "#lib/values/json_read.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { valueAt } from "#tests/support/cluster/cluster_site.ts";
-import { ProcessMasters } from "#tests/support/cluster/process_masters.ts";
+import { ProcessMasters } from "#tests/chaos/harness/process_masters.ts";
 import { serverProgram } from "#tests/support/database_servers.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import type { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";

@@ -60,6 +60,19 @@ Deno.test("a job whose time is over is removed, and so is a truncated file", () 
     assertEquals(names(cachedir), []);
   }));
 
+Deno.test("the jobs that are not over can be looked at, and stay", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM), over = { ...BRIEF, jid: "20260101000000000003" };
+    const brief = { ...BRIEF, jid: LATER }, paced = { ...DELIVERY, jid: "20260101000000000004", sent: ["web1"] };
+    for (const delivery of [DELIVERY, brief, over, paced]) jobs.save(delivery, NOW);
+    jobs.remove(over, NOW);
+    const ids = (now: typeof NOW) => new UndeliveredJobs(cachedir, PEM).pending(now).map(({ jid }) => jid).sort();
+    assertEquals([ids(NOW), ids(NOW)], [[JID, LATER, paced.jid], [JID, LATER, paced.jid]]);
+    assertEquals(new UndeliveredJobs(cachedir, PEM).pending(NOW).find(({ jid }) => jid === paced.jid)?.sent, ["web1"]);
+    assertEquals(ids(after(30 * 86_400_000)), []);
+    assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW).length, 3);
+  }));
+
 Deno.test("a file that has the length of the job's and another content is restored", () =>
   withCache((cachedir) => {
     const records: Packable[] = [];

@@ -10,8 +10,14 @@ import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { createLogger, type Logger } from "#lib/runtime/log.ts";
 import { beginDisk, disk, MOUNT } from "./disk.ts";
-import { Ledger } from "./ledger.ts";
+import { type LeaseName, LEASES } from "#lib/cluster/lease_flags.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
+import { beginDatabase } from "./database.ts";
+import { Ledger, type StoredReturns } from "./ledger.ts";
 import { SimulatedMaster } from "./master.ts";
+import type { ClusterParts } from "./member.ts";
 import { startMinion } from "./minion.ts";
 import { beginNetwork, type Network } from "./network.ts";
 import { runJob } from "./operator.ts";
@@ -58,6 +64,14 @@ export interface RunOutcome {
   readonly hash: string;
 }
 
+/** The processes of masters. */
+const MASTERS = ["master", "master2"];
+/** The share of runs with a cluster of two masters. */
+const CLUSTER_SHARE = 0.3;
+/** The farthest jump of a clock there, in milliseconds. */
+const CLUSTER_JUMP_MS = 3_000;
+/** How long the database, or the way to it, is away, and how long a master is stopped, in milliseconds. */
+const DATABASE_AWAY_MS = 20_000, STOPPED_MS = 20_000;
 /** Milliseconds from one job to the next. */
 const JOB_EVERY_MS = 2_000;
 /** The same where machines lose their power: so long that journals are closed, which they are after a minute. */
@@ -82,6 +96,11 @@ interface Host {
   powerFails: (() => void) | undefined;
 }
 
+/** Where a master is. */
+function addressOf(name: string): string {
+  return `127.0.0.${MASTERS.indexOf(name) + 1}`;
+}
+
 /** Runs one seed. */
 export async function simulate(options: RunOptions): Promise<RunOutcome> {
   const fleet = new Fleet(options);
@@ -100,12 +119,15 @@ class Fleet {
   readonly #root: string;
   readonly #ledger = new Ledger();
   readonly #log: Logger;
-  readonly #masterOpts;
-  readonly #store;
-  readonly #hosts: Host[] = [];
+  readonly #masterOpts: readonly MasterOpts[];
+  readonly #store: StoredReturns;
+  readonly #masterHosts: Host[] = [];
+  readonly #minionHosts: Host[] = [];
   readonly #operator = new SimulatedProcess("operator", newMachine());
   readonly #faults: Record<string, number> = {};
-  #master: SimulatedMaster | undefined;
+  readonly #masters: (SimulatedMaster | undefined)[] = [];
+  /** What the masters share, if there are two. */
+  readonly #cluster: (Omit<ClusterParts, "origin" | "onLease">) | undefined;
   /** Whether faults come, and dead processes may stay away. */
   #stormy = true;
   /** Whether machines lose their power in this run; then `durability` is `machine`. */
@@ -116,7 +138,12 @@ class Fleet {
     this.#world = new World(options.seed, options.trace);
     beginWorld(this.#world);
     beginDisk();
-    this.#losesPower = this.#world.random.chance(POWER_SHARE);
+    const isCluster = this.#world.random.chance(CLUSTER_SHARE);
+    this.#losesPower = !isCluster && this.#world.random.chance(POWER_SHARE);
+    if (isCluster) {
+      this.#cluster = { database: beginDatabase(), root: new Uint8Array(32).fill(7), sharedKey: new SharedKey() };
+      shareJids(jidMemory());
+    }
     // Another one for each seed: the code may remember paths for as long as the program runs.
     this.#root = `${MOUNT}/${options.seed}`;
     this.#network = beginNetwork();
@@ -125,23 +152,30 @@ class Fleet {
       write: ({ message }) => options.trace?.(`  ${this.#world.process?.name ?? ""}: ${message}`),
       close: () => {},
     }]);
-    this.#masterOpts = loadMasterConfig({
-      configDir: `${this.#root}/master/etc/salt`,
+    this.#masterOpts = (isCluster ? MASTERS : MASTERS.slice(0, 1)).map((name) => this.#optsOf(name));
+    for (const { pki_dir, cachedir, sock_dir } of this.#masterOpts) {
+      for (const path of [`${pki_dir}/minions`, cachedir, sock_dir]) Deno.mkdirSync(path, { recursive: true });
+      for (const [id, key] of options.keys.minions) {
+        Deno.writeTextFileSync(`${pki_dir}/minions/${id}`, key.publicKey.pem);
+      }
+    }
+    disk().settle(this.#root);
+    const [{ cachedir, hash_type: hashType }] = this.#masterOpts;
+    this.#store = this.#cluster?.database ?? jobStore(cachedir, { hashType, log: () => {} });
+  }
+
+  #optsOf(name: string): MasterOpts {
+    return loadMasterConfig({
+      configDir: `${this.#root}/${name}/etc/salt`,
       overrides: {
-        ...this.#overrides("master"),
-        id: "simulated_master",
+        ...this.#overrides(name),
+        id: `simulated_${name}`,
         // A week: no job ends before the run does.
         job_ttl: 604_800,
         hash_type: "sha256",
+        ...this.#cluster && { master_job_cache: "postgresql", interface: addressOf(name) },
       },
     }).opts;
-    const { pki_dir, cachedir, sock_dir } = this.#masterOpts;
-    for (const path of [`${pki_dir}/minions`, cachedir, sock_dir]) Deno.mkdirSync(path, { recursive: true });
-    for (const [id, key] of options.keys.minions) {
-      Deno.writeTextFileSync(`${pki_dir}/minions/${id}`, key.publicKey.pem);
-    }
-    disk().settle(this.#root);
-    this.#store = jobStore(this.#masterOpts.cachedir, { hashType: this.#masterOpts.hash_type, log: () => {} });
   }
 
   /** Options of master and minions. */
@@ -155,22 +189,28 @@ class Fleet {
 
   async run(): Promise<RunOutcome> {
     const world = this.#world;
-    this.#start("master", () => this.#startMaster());
-    for (const id of this.#options.keys.minions.keys()) this.#start(id, (process) => this.#startMinion(id, process));
+    for (const [i] of this.#masterOpts.entries()) {
+      this.#start(MASTERS[i], this.#masterHosts, (process) => this.#startMaster(i, process));
+    }
+    for (const id of this.#options.keys.minions.keys()) {
+      this.#start(id, this.#minionHosts, (process) => this.#startMinion(id, process));
+    }
     // Everybody is there before the first job.
     await world.pass(5_000);
     for (let job = 0; job < this.#options.jobs; job++) {
       this.#disturb();
       world.within(
         this.#operator,
-        () => void runJob({ opts: this.#masterOpts, log: this.#log, ledger: this.#ledger }, this.#target()),
+        () => this.#publish(),
       );
       await world.pass(world.nowMs + world.random.between(0, this.#losesPower ? POWER_JOB_EVERY_MS : JOB_EVERY_MS));
     }
     this.#stormy = false;
     for (const host of this.#hosts) host.process.diesAfter = host.powerFails = undefined;
+    this.#cluster?.database.goAway(0);
     await world.pass(world.nowMs + 2 * AWAY_MS[1]);
     await world.pass(world.nowMs + QUIET_MS, () => this.#ledger.isComplete(this.#store));
+    if (this.#cluster !== undefined) this.#checkLeases();
     return {
       violations: this.#ledger.violations(this.#store),
       ...this.#ledger.counts,
@@ -180,13 +220,40 @@ class Fleet {
     };
   }
 
+  get #hosts(): readonly Host[] {
+    return [...this.#masterHosts, ...this.#minionHosts];
+  }
+
+  #publish(): void {
+    const i = this.#cluster === undefined ? 0 : this.#world.random.integer(0, this.#masterOpts.length - 1);
+    const parts = { opts: this.#masterOpts[i], log: this.#log, ledger: this.#ledger, master: MASTERS[i] };
+    void runJob(parts, this.#target());
+  }
+
+  /** When nothing goes wrong, somebody holds each lease. */
+  #checkLeases(): void {
+    for (const name of LEASES) {
+      if (!this.#masters.some((master) => master?.member?.flags.holds(name))) {
+        this.#ledger.breaks(`nobody holds the lease ${name}`);
+      }
+    }
+  }
+
+  /** One master at a time holds a lease. */
+  #onLease(own: number, name: LeaseName): void {
+    const others = this.#masters.filter((master, i) =>
+      i !== own && this.#masterHosts[i].process.alive && master?.member?.flags.holds(name)
+    );
+    if (others.length > 0) this.#ledger.breaks(`two masters hold the lease ${name}`);
+  }
+
   /** All minions, or one of them. */
   #target(): string {
     return this.#world.random.chance(0.5) ? "*" : this.#world.random.pick([...this.#options.keys.minions.keys()]);
   }
 
   /** Starts a process on a new host, and again whenever it has died. */
-  #start(name: string, run: (process: SimulatedProcess) => void): void {
+  #start(name: string, hosts: Host[], run: (process: SimulatedProcess) => void): void {
     const machine = newMachine();
     const start = (): SimulatedProcess => {
       const process = new SimulatedProcess(name, machine);
@@ -202,22 +269,26 @@ class Fleet {
       return process;
     };
     const host: Host = { name, machine, process: new SimulatedProcess(name, machine), powerFails: undefined };
-    this.#hosts.push(host);
+    hosts.push(host);
     host.process = start();
   }
 
   /** Starts processes again; it never dies. */
   readonly #keeper = new SimulatedProcess("keeper", newMachine());
 
-  #startMaster(): void {
-    const host = this.#world.process;
-    if (host === undefined) throw new Error("The master has no process");
+  #startMaster(i: number, process: SimulatedProcess): void {
     const { keys: { master: key } } = this.#options;
-    SimulatedMaster.start({ process: host, opts: this.#masterOpts, key, log: this.#log }).then(
-      (master) => this.#master = master,
+    const cluster = this.#cluster && {
+      ...this.#cluster,
+      origin: i + 1,
+      onLease: (name: LeaseName, holds: boolean) => holds && this.#onLease(i, name),
+    };
+    this.#masters[i] = undefined;
+    SimulatedMaster.start({ process, opts: this.#masterOpts[i], key, log: this.#log, ...cluster && { cluster } }).then(
+      (master) => this.#masters[i] = master,
       (error) => {
         // It died while it started.
-        if (host.alive) throw error;
+        if (process.alive) throw error;
       },
     );
   }
@@ -231,7 +302,11 @@ class Fleet {
       overrides: { ...this.#overrides(id), id, master: "127.0.0.1", random_reauth_delay: 0 },
     });
     for (const path of [opts.pki_dir, opts.cachedir]) Deno.mkdirSync(path, { recursive: true });
-    startMinion({ process, opts, key, log: this.#log, ledger: this.#ledger, store: this.#store }).catch((error) => {
+    // The first one that answers serves it; each minion begins with another.
+    const masters = this.#masterOpts.map((_, i) => addressOf(MASTERS[i]));
+    if (this.#cluster !== undefined && this.#world.random.chance(0.5)) masters.reverse();
+    const parts = { process, opts, key, log: this.#log, ledger: this.#ledger, store: this.#store, masters };
+    startMinion(parts).catch((error) => {
       if (process.alive) throw error;
     });
   }
@@ -267,7 +342,8 @@ class Fleet {
 
   #kinds(): readonly (readonly [string, () => void])[] {
     const { random } = this.#world;
-    const [master, ...minions] = this.#hosts;
+    const master = this.#cluster === undefined ? this.#masterHosts[0] : random.pick(this.#masterHosts);
+    const minions = this.#minionHosts;
     const aim = (host: Host) => host.process.diesAfter = random.integer(0, AIM);
     const aimPower = (host: Host, others: readonly Host[] = []) => {
       aim(host);
@@ -282,6 +358,7 @@ class Fleet {
       ["power of all", () => aimPower(master, minions)],
     ];
     return [
+      ...this.#cluster ? this.#clusterFaults(this.#cluster, master) : [],
       ...this.#losesPower ? [...power, ...power] : [],
       ["kill master", () => aim(master)],
       ["kill minion", () => aim(random.pick(minions))],
@@ -292,8 +369,30 @@ class Fleet {
         "stall",
         () => this.#network.wires.forEach((each) => random.chance(0.5) && each.stall(random.between(0, 15_000))),
       ],
-      ["rotate", () => master.process.alive && this.#world.within(master.process, () => this.#master?.rotate())],
-      ["clock", () => random.pick(this.#hosts).machine.offsetMs += random.between(-JUMP_MS, JUMP_MS)],
+      ["rotate", () => master.process.alive && this.#world.within(master.process, () => this.#rotate(master))],
+      ["clock", () => random.pick(this.#hosts).machine.offsetMs += random.between(-this.#jumpMs, this.#jumpMs)],
+    ];
+  }
+
+  #rotate(host: Host): void {
+    this.#masters[this.#masterHosts.indexOf(host)]?.rotate();
+  }
+
+  /** Clocks of the masters of a cluster may differ by a minute. */
+  get #jumpMs(): number {
+    return this.#cluster === undefined ? JUMP_MS : CLUSTER_JUMP_MS;
+  }
+
+  #clusterFaults(
+    { database }: Pick<ClusterParts, "database">,
+    master: Host,
+  ): readonly (readonly [string, () => void])[] {
+    const { random } = this.#world;
+    return [
+      ["database away", () => database.goAway(random.between(500, DATABASE_AWAY_MS))],
+      ["cut from database", () => database.cut(master.name, random.between(500, DATABASE_AWAY_MS))],
+      ["stop master", () => master.process.pausedUntilMs = this.#world.nowMs + random.between(500, STOPPED_MS)],
+      ["kill master", () => master.process.kill()],
     ];
   }
 
@@ -304,5 +403,6 @@ class Fleet {
       process.kill();
     }
     this.#operator.kill();
+    this.#cluster?.database[Symbol.dispose]();
   }
 }

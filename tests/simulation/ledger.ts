@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { SyncJobStore } from "#lib/jobs/store.ts";
 import type { Outcome } from "#lib/protocol/outcome.ts";
 import { world } from "./world.ts";
 
@@ -18,17 +17,21 @@ const POSSIBLE: ReadonlySet<Outcome> = new Set<Outcome>([
   "running",
 ]);
 
+/** What is stored, as one looks at it from outside. */
+export interface StoredReturns {
+  /** Whether a return is stored. */
+  has(jid: string, id: string): boolean;
+}
+
 /** What the client of a job was told. */
 interface Told {
   readonly outcomes: Map<string, Outcome>;
   /** Whether it waits, has come to its end, or has lost the master. */
   state: "waits" | "ended" | "lost";
-  /** How often the master had died when the job was confirmed. */
+  /** The process of the client's master, and how often it had died when the job was confirmed. */
+  readonly master: string;
   readonly deathsBefore: number;
 }
-
-/** The name of the master's process. */
-const MASTER = "master";
 
 /** The record of one run. */
 export class Ledger {
@@ -49,10 +52,11 @@ export class Ledger {
     return { jobs: this.#confirmed.size, runs: [...this.#runs.values()].reduce((sum, count) => sum + count, 0), told };
   }
 
-  /** The master has given an operator the id of a job, and has named its minions. */
-  confirm(jid: string, ids: readonly string[]): void {
+  /** A master has given an operator the id of a job, and has named its minions. */
+  confirm(jid: string, ids: readonly string[], master: string): void {
+    if (this.#confirmed.has(jid)) this.#breaks(`${jid} is the id of two jobs`);
     this.#confirmed.set(jid, ids);
-    this.#told.set(jid, { outcomes: new Map(), state: "waits", deathsBefore: this.#deathsOf(MASTER) });
+    this.#told.set(jid, { outcomes: new Map(), state: "waits", master, deathsBefore: this.#deathsOf(master) });
     world().note(`confirmed ${jid} for ${ids.join(",")}`);
   }
 
@@ -98,11 +102,13 @@ export class Ledger {
     const told = this.#toldOf(jid);
     told.state = "lost";
     world().note(`the client of ${jid} has lost the master`);
-    if (this.#deathsOf(MASTER) === told.deathsBefore) this.#breaks(`${jid}: the master is said to be lost, and is not`);
+    if (this.#deathsOf(told.master) === told.deathsBefore) {
+      this.#breaks(`${jid}: the master is said to be lost, and is not`);
+    }
   }
 
   /** A minion begins to run a job. */
-  begin(jid: string, id: string, store: SyncJobStore): void {
+  begin(jid: string, id: string, store: StoredReturns): void {
     const key = `${jid} on ${id}`;
     const count = (this.#runs.get(key) ?? 0) + 1;
     this.#runs.set(key, count);
@@ -118,17 +124,21 @@ export class Ledger {
   }
 
   /** Something that was promised is not true. */
+  breaks(text: string): void {
+    if (!this.#broken.includes(text)) this.#breaks(text);
+  }
+
   #breaks(text: string): void {
     world().note(`BROKEN ${text}`);
     this.#broken.push(text);
   }
 
   /** Whether every confirmed job has a return of each of its minions. */
-  isComplete(store: SyncJobStore): boolean {
+  isComplete(store: StoredReturns): boolean {
     return this.#missing(store).length === 0 && this.#waiting.length === 0;
   }
 
-  #missing(store: SyncJobStore): string[] {
+  #missing(store: StoredReturns): string[] {
     return [...this.#confirmed].flatMap(([jid, ids]) =>
       ids.filter((id) => !store.has(jid, id)).map((id) => `${jid} on ${id}`)
     );
@@ -140,7 +150,7 @@ export class Ledger {
   }
 
   /** What was told as returned, and is not stored. */
-  #toldWrong(store: SyncJobStore): string[] {
+  #toldWrong(store: StoredReturns): string[] {
     return [...this.#told].flatMap(([jid, { outcomes }]) =>
       [...outcomes].filter(([id, outcome]) =>
         (outcome === "returned" || outcome === "interrupted") && !store.has(jid, id)
@@ -150,7 +160,7 @@ export class Ledger {
   }
 
   /** The promises that were broken, each in a line. */
-  violations(store: SyncJobStore): string[] {
+  violations(store: StoredReturns): string[] {
     const lost = [...this.#acknowledged].filter((key) => {
       const [jid, id] = key.split(" ");
       return !store.has(jid, id);

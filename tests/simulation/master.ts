@@ -16,7 +16,9 @@ import { PresenceBook } from "#lib/fleet/presence.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
-import { SessionKeys } from "#lib/keys/sessions.ts";
+import { LeaseFlags } from "#lib/cluster/lease_flags.ts";
+import { openSessions } from "#lib/keys/open_sessions.ts";
+import { type MinionSessions, SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { restoreFromJournal } from "#lib/master/daemon/journal.ts";
@@ -29,6 +31,7 @@ import { RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { signInMemory } from "#lib/master/requests/sign_in_turns.ts";
 import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { type ClusterParts, SimulatedMember } from "./member.ts";
 import { type Connection, network } from "./network.ts";
 import { PublishSocket } from "./publish_socket.ts";
 import { type SimulatedProcess, world } from "./world.ts";
@@ -36,10 +39,7 @@ import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ownConnection } from "#tests/support/fleet/attempts.ts";
 
-/** Where minions and operators reach the master. */
-const REQUESTS = "tcp://127.0.0.1:4506", PUBLISHES = "tcp://127.0.0.1:4505";
 const PUBLISH_PORT = 4505;
-const EVENTS = { context: 0n, address: "inproc://events" };
 
 /** What a master is started with. */
 export interface MasterParts {
@@ -47,12 +47,16 @@ export interface MasterParts {
   readonly opts: MasterOpts;
   readonly key: PrivateKey;
   readonly log: Logger;
+  /** What it shares with the other masters of its cluster, if it has one. */
+  readonly cluster?: ClusterParts;
 }
 
 /** A running master. */
 export class SimulatedMaster {
   readonly #parts: MasterParts;
-  readonly #sharedKey = new SharedKey();
+  readonly #sharedKey: SharedKey;
+  /** Its part of the cluster. */
+  readonly member: SimulatedMember | undefined;
   readonly #publishing: PublishSocket;
 
   /** Starts it, in the current process, when what the last one left in its journal is restored. */
@@ -62,15 +66,20 @@ export class SimulatedMaster {
   }
 
   private constructor(parts: MasterParts) {
-    const { process, opts, key, log } = this.#parts = parts;
-    // A new process has made no job id yet.
-    shareJids(jidMemory());
-    const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
+    const { process, opts, key, log, cluster } = this.#parts = parts;
+    this.#sharedKey = cluster?.sharedKey ?? new SharedKey();
+    this.member = cluster && new SimulatedMember(cluster, { opts, key, log });
+    // A new process has made no job id yet. Masters of a cluster never make the same: here they count together.
+    if (cluster === undefined) shareJids(jidMemory());
+    const own = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
+    const sessions = openSessions(opts, { sessions: own.memory, cluster });
+    const host = opts.interface === "0.0.0.0" ? "127.0.0.1" : opts.interface;
+    const events = { context: 0n, address: `inproc://${process.name}/events` };
     const bus = openBus(process);
     network().listen(`ipc://${masterBus(opts.sock_dir).pub}`, bus);
     const delivery = this.#openDelivery(sessions, { socket: () => this.#publishing, bus });
     this.#publishing = delivery.socket;
-    network().listen(EVENTS.address, {
+    network().listen(events.address, {
       process,
       receive: ([frame]) => {
         unpackMatching(frame, (tag) => (delivery.jobs.noteEvent(tag), false));
@@ -81,43 +90,46 @@ export class SimulatedMaster {
       process,
       receive: ([frame]) => void delivery.jobs.deliver(frame),
     });
-    network().listen(PUBLISHES, delivery.socket);
+    network().listen(`tcp://${host}:${PUBLISH_PORT}`, delivery.socket);
     const { services } = openServices(opts, {
       sharedKey: this.#sharedKey.memory,
-      sessions: sessions.memory,
+      sessions: own.memory,
+      ...cluster && { cluster: { origin: cluster.origin, root: cluster.root, leases: new LeaseFlags().memory } },
       verified: new VerifiedTokens().memory,
       fired: new FiredReturns().memory,
       signInLimit: rateMemory(),
       signIns: { turns: signInMemory(), others: rateMemory() },
-      events: EVENTS,
+      events,
       masterPem: key.pem,
       jobSecret: key.pem,
       publishPort: PUBLISH_PORT,
       accessKeys: createAccessKeys(opts.cachedir, ["root"]),
       owner: "root",
     }, { log, plugins: { backends: BACKENDS, loadEauth }, onWait: ownConnection, post: () => {} });
-    const requests = new RequestHandler(services);
-    network().listen(REQUESTS, {
+    const requests = new RequestHandler(this.member?.within(services) ?? services);
+    network().listen(`tcp://${host}:4506`, {
       process,
       receive: ([frame], connection) => void answer(requests, frame, connection),
     });
   }
 
-  #openDelivery(sessions: SessionKeys, { socket, bus }: { socket(): PublishSocket; readonly bus: PublishSocket }) {
+  #openDelivery(sessions: MinionSessions, { socket, bus }: { socket(): PublishSocket; readonly bus: PublishSocket }) {
     const { process, opts, key, log } = this.#parts;
     const book = new PresenceBook({
       sessionKeys: (id) => sessions.crypticles(id).map(({ keyString }) => keyString),
       sharedKey: () => this.#sharedKey.text,
     });
-    const sealer = new PublishSealer(opts, { sharedKey: this.#sharedKey, masterKeys: { current: key } });
+    const isNumbered = this.member === undefined;
+    const sealer = new PublishSealer(opts, { sharedKey: this.#sharedKey, masterKeys: { current: key }, isNumbered });
     const jobs: JobDelivery = new JobDelivery({
-      jobs: openJobStore(opts, { log: log.error }),
+      jobs: this.member?.store ?? openJobStore(opts, { log: log.error }),
       undelivered: new UndeliveredJobs(opts.cachedir, key.pem),
       log,
       isPresent: (id) => book.since.has(id),
       publish: (load) => Promise.resolve(socket().publish(sealer.seal(load))),
     });
     void jobs.takeUp();
+    this.member?.open();
     const presence = new PresenceReports({
       cachedir: opts.cachedir,
       book,

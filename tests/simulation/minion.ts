@@ -7,7 +7,6 @@
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import { KeptReturns } from "#lib/jobs/kept_returns.ts";
-import type { SyncJobStore } from "#lib/jobs/store.ts";
 import { JidMemory } from "#lib/minion/masters/jid_memory.ts";
 import { minionJournal, restoreMinion } from "#lib/minion/agent/journal.ts";
 import { MinionJobs } from "#lib/minion/agent/jobs.ts";
@@ -17,7 +16,7 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
 import { applicantOf } from "#tests/support/fleet/applicant.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, StoredReturns } from "./ledger.ts";
 import { type SimulatedProcess, world } from "./world.ts";
 
 /** What a minion is started with. */
@@ -28,7 +27,9 @@ export interface MinionParts {
   readonly log: Logger;
   readonly ledger: Ledger;
   /** The master's store, as one looks at it from outside. */
-  readonly store: SyncJobStore;
+  readonly store: StoredReturns;
+  /** The addresses of its masters, which are tried in turn. */
+  readonly masters: readonly string[];
 }
 
 /** The longest job, in milliseconds. */
@@ -103,7 +104,7 @@ export async function startMinion(parts: MinionParts): Promise<void> {
         throw error;
       },
     },
-    [{ host: opts.master, port: opts.master_port }],
+    parts.masters.map((host) => ({ host, port: opts.master_port })),
     { isOneOfSeveral: false },
   );
   connection.onAcknowledged = (load) => ledger.acknowledge(str(load.get("jid") ?? ""), opts.id);

@@ -18,17 +18,19 @@ export interface OperatorParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
   readonly ledger: Ledger;
+  /** The process of the master that is asked. */
+  readonly master: string;
 }
 
 /** Publishes one job, and waits for its end; a master that does not run, or does not answer, has promised nothing. */
 export async function runJob(parts: OperatorParts, tgt: string): Promise<void> {
-  const { opts, log, ledger } = parts;
+  const { opts, log, ledger, master } = parts;
   let jid: string | undefined;
   try {
     using client = await LocalClient.connect(opts, { user: "root", log });
     const job = await client.publish({ tgt, tgtType: "glob", fun: "test.ping", arg: [] });
     jid = job.jid;
-    ledger.confirm(jid, job.minions);
+    ledger.confirm(jid, job.minions, master);
     for await (const { id, outcome } of client.collect(job, TIMEOUTS)) ledger.tell(jid, id, outcome);
     ledger.close(jid);
   } catch (error) {

@@ -2,7 +2,7 @@
  * The program of a simulation, which run.ts starts with the simulated sockets and timers in place of the real ones.
  * Prints a line for each seed that breaks a promise, and a summary.
  *
- *     program.ts FIRST LAST JOBS [trace]
+ *     program.ts FIRST LAST JOBS [trace | hash | first]
  * @module
  */
 
@@ -41,6 +41,7 @@ async function main([first, last, jobs, trace]: string[]): Promise<number> {
     if (trace === "hash") print(`seed ${seed}: ${outcome.hash}`);
     if (outcome.violations.length > 0) failed.push(seed);
     for (const violation of outcome.violations) print(`seed ${seed}: ${violation}`);
+    if (trace === "first" && failed.length > 0) break;
   }
   const sum = (of: (outcome: RunOutcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
   const sums = (of: (outcome: RunOutcome) => Readonly<Record<string, number>>) =>

@@ -4,7 +4,7 @@
  * of master and minion is the real one; sockets and timers are replaced by an import map, clocks, chance and the disk
  * by other globals (globals.ts). Says which seeds broke a promise of docs/reliability.md.
  *
- *     deno task simulate [--seeds 1-200] [--jobs 20] [--trace SEED | --hash]
+ *     deno task simulate [--seeds 1-200] [--jobs 20] [--trace SEED | --hash | --first]
  * @module
  */
 
@@ -23,6 +23,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   "lib/libc/sync.ts": "tests/simulation/replacements/sync.ts",
   "lib/minion/masters/master_diagnosis.ts": "tests/simulation/replacements/master_diagnosis.ts",
   "lib/os/timers.ts": "tests/simulation/replacements/timers.ts",
+  "lib/stores/open_rows.ts": "tests/simulation/replacements/open_rows.ts",
   "lib/sockets/endpoint.ts": "tests/simulation/replacements/endpoint.ts",
 };
 
@@ -50,8 +51,11 @@ export interface Simulation {
   readonly seeds: readonly [number, number];
   /** Jobs of each seed. */
   readonly jobs: number;
-  /** `trace`: prints what happens; `hash`: a number of each seed that differs if anything does. Default: neither. */
-  readonly output?: "trace" | "hash";
+  /**
+   * `trace`: prints what happens; `hash`: a number of each seed that differs if anything does; `first`: ends at the
+   * first seed that breaks a promise. Default: none of them.
+   */
+  readonly output?: "trace" | "hash" | "first";
 }
 
 /** Starts the program with the simulated modules. */
@@ -84,11 +88,12 @@ export async function runSimulation(simulation: Simulation, onOutput: (text: str
   }
 }
 
-const USAGE = `deno task simulate [--seeds FIRST-LAST] [--jobs N] [--trace SEED | --hash]
+const USAGE = `deno task simulate [--seeds FIRST-LAST] [--jobs N] [--trace SEED | --hash | --first]
   --seeds   the seeds to run, as 1-1000 (default: 1-200)
   --jobs    jobs of each seed (default: 20)
   --trace   prints everything that happens with one seed
-  --hash    prints a number for each seed, which differs if anything happens otherwise`;
+  --hash    prints a number for each seed, which differs if anything happens otherwise
+  --first   ends at the first seed that breaks a promise`;
 
 function parseSeeds(text: string): [number, number] {
   const [, first, last] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
@@ -106,6 +111,7 @@ async function main(args: string[]): Promise<number> {
       jobs: { type: "string", default: "20" },
       trace: { type: "string" },
       hash: { type: "boolean", default: false },
+      first: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
@@ -116,7 +122,7 @@ async function main(args: string[]): Promise<number> {
   }
   const jobs = Number(values.jobs);
   if (!Number.isInteger(jobs) || jobs < 1) throw new OptionError(`${values.jobs} is no number of jobs`);
-  const output = values.trace !== undefined ? "trace" : values.hash ? "hash" : undefined;
+  const output = values.trace !== undefined ? "trace" : values.hash ? "hash" : values.first ? "first" : undefined;
   return await runSimulation({ seeds: parseSeeds(values.trace ?? values.seeds), jobs, output }, print);
 }
 

@@ -26,7 +26,8 @@ Deno.test("200 simulated fleets with faults lose no promised job or return, and 
   for (const outcome of ["interrupted", "master lost", "not connected"]) {
     assert(Number(new RegExp(`told: .*${outcome} (\\d+)`).exec(text)?.[1]) > 50, `${outcome} in ${text}`);
   }
-  for (const fault of ["power of all", "power of master", "power of minion"]) {
+  const rare = ["power of all", "power of master", "power of minion"];
+  for (const fault of [...rare, "stop master", "database away", "cut from database"]) {
     assert(Number(new RegExp(`${fault} (\\d+)`).exec(text)?.[1]) > 30, `${fault} in ${text}`);
   }
 });

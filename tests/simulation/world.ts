@@ -37,6 +37,8 @@ export class SimulatedProcess {
   alive = true;
   /** Number of changing calls of the disk until it dies; `undefined`: it does not. */
   diesAfter: number | undefined;
+  /** Until when it does nothing, in milliseconds of the world: it was stopped, or waits for a processor. */
+  pausedUntilMs = 0;
   /** Called once when it dies. */
   onDeath: () => void = () => {};
 
@@ -56,7 +58,7 @@ export class SimulatedProcess {
 
 /** What will happen, and in which process. */
 interface Event {
-  readonly atMs: number;
+  atMs: number;
   readonly serial: number;
   readonly process: SimulatedProcess | undefined;
   readonly run: () => void;
@@ -160,6 +162,11 @@ export class World {
       }
       this.#queue.pop();
       this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      if (next.process !== undefined && next.process.pausedUntilMs > this.#nowMs) {
+        next.atMs = next.process.pausedUntilMs;
+        this.#insert(next);
+        continue;
+      }
       if (next.process === undefined) next.run();
       else if (next.process.alive) this.#contexts.run(next.process, next.run);
       else continue;

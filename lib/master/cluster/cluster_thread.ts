@@ -35,6 +35,8 @@ export interface ClusterInit extends SupervisedInit {
   /** The address for its events. */
   readonly events: SharedPlace;
   readonly membership: ClusterMembership;
+  /** What undelivered jobs are sealed with. */
+  readonly jobSecret: string;
   /** The memory of the shared key, which only this thread changes. */
   readonly sharedKey: SharedArrayBuffer;
   /** The memory of the leases. */
@@ -86,6 +88,7 @@ class ClusterService implements ThreadService {
       keys: new RootKeys(membership.root),
       flags,
       membership,
+      jobSecret: init.jobSecret,
       sharedKey: new SharedKey(init.sharedKey),
       fire: (tag, data) => bus.fireOrLog(tag, stamp(data), log),
       post: (message) => host.post(message),

@@ -30,6 +30,8 @@ export interface ThreadCluster {
 export interface ClusterStart {
   readonly opts: Uint8Array;
   readonly events: SharedPlace;
+  /** What undelivered jobs are sealed with. */
+  readonly jobSecret: string;
   /** Starts and supervises a thread of the master. */
   keep(
     name: string,
@@ -79,10 +81,11 @@ export class MasterCluster {
   }
 
   /** Starts the Cluster thread. */
-  async start({ opts, events, keep, onKeyTaken }: ClusterStart): Promise<SupervisedThread<ClusterInit>> {
+  async start({ opts, events, jobSecret, keep, onKeyTaken }: ClusterStart): Promise<SupervisedThread<ClusterInit>> {
     const init = {
       opts,
       events,
+      jobSecret,
       membership: this.#membership,
       sharedKey: this.#sharedKey.memory,
       leases: this.flags.memory,

@@ -201,7 +201,7 @@ export class Master {
     };
     const events = await this.#startBus(users.listeners);
     await this.#startDatabase({ opts: shared.opts, events });
-    await this.#startCluster({ opts: shared.opts, events });
+    await this.#startCluster({ opts: shared.opts, jobSecret, events });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     const requests = await this.#startRequests();
     const services = {
@@ -302,7 +302,7 @@ export class Master {
   }
 
   /** Starts the thread that has the database of the cluster. */
-  async #startCluster(init: Pick<ClusterStart, "opts" | "events">): Promise<void> {
+  async #startCluster(init: Pick<ClusterStart, "opts" | "jobSecret" | "events">): Promise<void> {
     this.#clusterThread = await this.#cluster?.start({
       ...init,
       keep: (name, url, options) => this.#keep<ClusterInit>(name, url, options),

@@ -1,0 +1,104 @@
+/**
+ * A simulated master's part of its cluster: the real log of publishes, signs of life, leases and outbox, over the model
+ * of the database. Keys of minions are on each master's disk from the beginning, and events stay where they are fired:
+ * a client hears nothing of what another master was given, and finds it in the database.
+ * @module
+ */
+
+import { ClusterMembers } from "#lib/cluster/cluster_members.ts";
+import { RootKeys } from "#lib/cluster/cluster_secrets.ts";
+import { LeaseFlags, type LeaseName, LEASES } from "#lib/cluster/lease_flags.ts";
+import { PublishLog } from "#lib/cluster/publish_log.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import type { PrivateKey } from "#lib/crypto/rsa.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { publishPullPath } from "#lib/config/master_paths.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
+import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import type { SharedKey } from "#lib/keys/shared_key.ts";
+import type { MasterServices } from "#lib/master/requests/services.ts";
+import { readMoment } from "#lib/os/moment.ts";
+import { setInterval } from "#lib/os/timers.ts";
+import { Outbox } from "#lib/sockets/endpoint.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
+import { OutboxRows } from "#lib/stores/outbox_rows.ts";
+import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
+import type { JobRows } from "#lib/stores/rows.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, str } from "#lib/values/value.ts";
+import { ModelCluster, type ModelDatabase } from "./database.ts";
+
+/** What the masters of a cluster share. */
+export interface ClusterParts {
+  readonly database: ModelDatabase;
+  /** This master's number. */
+  readonly origin: number;
+  readonly root: Uint8Array;
+  /** The publish key of all masters. */
+  readonly sharedKey: SharedKey;
+  /** Called often, with whether this master holds each lease. */
+  onLease(name: LeaseName, holds: boolean): void;
+}
+
+/** How often a master looks at its leases, in milliseconds. */
+const LOOK_MS = 250;
+
+/** One master of a cluster. */
+export class SimulatedMember {
+  readonly store: JobStore;
+  readonly flags = new LeaseFlags();
+  readonly #rows: JobRows;
+  readonly #publishes: PublishLog;
+
+  /** Joins, in the current process. */
+  constructor(
+    { database, origin, root, onLease }: ClusterParts,
+    { opts, key, log }: { readonly opts: MasterOpts; readonly key: PrivateKey; readonly log: Logger },
+  ) {
+    const leaseMs = opts.cluster_lease * 1000;
+    const cluster = new ModelCluster(database, { origin, leaseMs, waitMs: opts.job_store_wait * 1000 });
+    const { incarnation } = cluster;
+    new ClusterMembers({
+      cluster,
+      flags: this.flags,
+      log,
+      applicant: { name: `master-${origin}`, address: opts.interface, leaseMs, last: undefined, incarnation },
+      facts: () => ({ minions: 0, outbox: 0 }),
+    });
+    setInterval(() => LEASES.forEach((name) => onLease(name, this.flags.holds(name))), LOOK_MS);
+    const outbox = new RecordOutbox({
+      directory: outboxDirectory(opts),
+      maxBytes: opts.outbox_max_bytes,
+      log: log.error,
+    });
+    const probe = () => database.call(() => {});
+    const rows = new OutboxRows({ rows: database.rows, probe, outbox, log, onChange: () => {} });
+    rows.start();
+    this.#rows = rows;
+    this.store = openJobStore(opts, { log: log.error, rows });
+    const publisher = Outbox.push({ highWaterMark: 0 });
+    publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
+    this.#publishes = new PublishLog({
+      database: cluster,
+      keys: new RootKeys(root),
+      log,
+      pending: () => new UndeliveredJobs(opts.cachedir, key.pem).pending(readMoment()),
+      async push({ load, minions, ttlMs, live }, again) {
+        await publisher.send([encode(map({ load, minions: [...minions], ttl_ms: ttlMs, live, again }), "disk")]);
+      },
+    });
+  }
+
+  /** Follows the other masters, when this one can publish. */
+  open(): void {
+    this.#publishes.open();
+  }
+
+  /** The services of a master with the jobs of the cluster. */
+  within(services: MasterServices): MasterServices {
+    const share: MasterServices["jobs"]["share"] = async (load, { minions, ttlMs, live }) => {
+      await this.#publishes.add({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
+    };
+    return { ...services, jobs: { ...services.jobs, store: this.store, rows: this.#rows, share } };
+  }
+}
