@@ -13,6 +13,7 @@ import { deleteKey } from "#tests/chaos/faults/delete_key.ts";
 import { disk } from "#tests/chaos/faults/disk.ts";
 import type { Fault } from "#tests/chaos/harness/fault.ts";
 import { killCli } from "#tests/chaos/faults/kill_cli.ts";
+import { killCluster } from "#tests/chaos/faults/kill_cluster.ts";
 import { killMaster } from "#tests/chaos/faults/kill_master.ts";
 import { killMinion } from "#tests/chaos/faults/kill_minion.ts";
 import { moveMaster } from "#tests/chaos/faults/move_master.ts";
@@ -30,6 +31,7 @@ export const FAULTS: readonly Fault[] = [
   killCli,
   killWorker,
   killStore,
+  killCluster,
   restartMaster,
   deleteKey,
   cutLink,
