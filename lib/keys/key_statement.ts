@@ -106,12 +106,19 @@ export function pathOfKeys(
   { from, to }: { readonly from: string; readonly to: string },
 ): readonly KeyStatement[] | undefined {
   if (samePem(from, to)) return [];
+  // Whoever sends them may name the same keys again and again: each signature is computed once.
+  const checked = new Map<KeyStatement, boolean>();
+  const isSigned = (statement: KeyStatement): boolean => {
+    const known = checked.get(statement) ?? holds(owner, statement);
+    checked.set(statement, known);
+    return known;
+  };
   // A rotation that was given up leaves a statement that leads nowhere.
   for (const [first, { old }] of statements.entries()) {
     if (!samePem(old, from)) continue;
     let at = from;
     for (let i = first; i < statements.length && samePem(statements[i].old, at); i++) {
-      if (!holds(owner, statements[i])) break;
+      if (!isSigned(statements[i])) break;
       at = statements[i].next;
       if (samePem(at, to)) return statements.slice(first, i + 1);
     }

@@ -64,20 +64,36 @@ export interface ReadRoster {
   group?(name: string): readonly string[];
 }
 
+/** The roster whose hosts are those that a target leads to. */
+export const SCAN = "scan";
+
 /** All hosts. */
 export const EVERY_HOST: SshTarget = { tgt: "*", tgtType: "glob", delimiter: ":" };
 
 /**
  * Reads all rosters of the option. One that cannot be read is warned about, and the others count.
+ * @param scanned Of a target that a host names: the entries that `scan` had for the operator. A scan for a host would
+ * try any network for it, and offer the operator's keys and passwords to any address; and no roster in Python gets its
+ * words.
  * @throws {RosterError} If none can be read.
  */
-export async function readRosters(sources: RosterSources, target: SshTarget): Promise<ReadRoster[]> {
+export async function readRosters(
+  sources: RosterSources,
+  target: SshTarget,
+  scanned?: RosterEntries,
+): Promise<ReadRoster[]> {
+  const isOperators = scanned === undefined;
   const rosters: ReadRoster[] = [];
   const problems: string[] = [];
   for (const name of sources.opts.roster.flatMap((names) => names.split(","))) {
     try {
       if (sources.own.has(name)) {
-        rosters.push({ name, file: name, entries: await sources.own.targets(name, target), isMatched: true });
+        const entries = await sources.own.targets(name, isOperators ? target : EVERY_HOST);
+        rosters.push({ name, file: name, entries, isMatched: isOperators });
+        continue;
+      }
+      if (name === SCAN && scanned !== undefined) {
+        rosters.push({ name, file: name, entries: scanned });
         continue;
       }
       if (!Object.hasOwn(READERS, name)) {
@@ -160,10 +176,10 @@ const READERS: Readonly<Record<string, (sources: RosterSources, target: SshTarge
     const entries = readMinionCache(accepted(), { data, mine }, { order: opts.roster_order, warn });
     return Promise.resolve({ name: "cache", file: opts.cachedir, entries });
   },
-  async scan({ opts, signal }, { tgt }) {
+  async [SCAN]({ opts, signal }, { tgt }) {
     const { scanAddresses } = await import("./scan_roster.ts");
     const settings = { ports: opts.ssh_scan_ports, timeoutS: opts.ssh_scan_timeout, signal };
-    return { name: "scan", file: "scan", entries: await scanAddresses(tgt, settings), isMatched: true };
+    return { name: SCAN, file: SCAN, entries: await scanAddresses(tgt, settings), isMatched: true };
   },
 };
 

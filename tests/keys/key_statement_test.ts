@@ -1,5 +1,5 @@
 /** @module */
-import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { PrivateKey, PublicKey } from "#lib/crypto/rsa.ts";
 import { WireError } from "#lib/errors.ts";
 import {
   type KeyStatement,
@@ -11,6 +11,7 @@ import {
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 
 const [first, second, third, stranger] = await Promise.all([0, 1, 2, 3].map(() => PrivateKey.generate(1024)));
 const pemOf = ({ publicKey }: PrivateKey) => publicKey.pem;
@@ -55,7 +56,30 @@ Deno.test("what is no list of statements, or too long a one, is refused", () => 
   const [good] = [packStatements([state(first, second)])];
   const one: Value = Array.isArray(good) ? good[0] : null;
   const texts: Value[] = ["text", [1], [map({ body: new Uint8Array([1]), sig: new Uint8Array() })], [map({})]];
-  for (const packed of [...texts, Array.from({ length: 201 }, () => one)]) {
-    assertThrows(() => readStatements(packed), WireError);
-  }
+  const many = (length: number) => Array.from({ length }, () => one);
+  for (const packed of [...texts, many(201)]) assertThrows(() => readStatements(packed), WireError);
+  assertThrows(() => readStatements(many(4), 3), WireError);
+  assertEquals([readStatements(many(200)).length, readStatements(many(3), 3).length], [200, 3]);
+});
+
+Deno.test("of statements that name the same keys again and again, each signature is computed once", async () => {
+  const circle = Array.from({ length: 16 }, (_, i) => i % 2 === 0 ? state(first, second) : state(second, first));
+  let computed = 0;
+  const { verify } = PublicKey.prototype;
+  const by = function (this: PublicKey, ...parts: Parameters<typeof verify>): boolean {
+    computed++;
+    return verify.apply(this, parts);
+  };
+  await withReplaced(PublicKey.prototype, { name: "verify", by }, () => {
+    assertEquals(leads(circle, first, third), false);
+  });
+  assertEquals(computed, 16);
+});
+
+Deno.test("a statement takes little memory, whatever its fields are", () => {
+  const bodyOf = (old: Value) => encode(map({ old, new: pemOf(second), not_before: 1, not_after: 2 }), "wire");
+  const packed = (old: Value) => [map({ body: bodyOf(old), sig: new Uint8Array(128) })];
+  assertEquals(readStatements(packed("k".repeat(20_000))).length, 1);
+  assertThrows(() => readStatements(packed(Array.from({ length: 100_000 }, () => 1))), WireError, "cannot be read");
+  assertThrows(() => readStatements(packed([[[["deep"]]]])), WireError, "cannot be read");
 });

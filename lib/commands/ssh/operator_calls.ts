@@ -101,10 +101,12 @@ async function publish(given: ValueMap, { hosts }: OperatorSite, isFull: boolean
   if (!truthy(given.get("ssh_minions") ?? true)) return new Map();
   const { target, rosters } = addressed(given);
   const jid = makeJid();
-  const ends = [...await hosts.find(target, rosters)].map(async ([id, entry]): Promise<[Value, Value]> => {
-    const { return: value, retcode } = await hosts.end(id, entry, { fun, arg: job.arg });
-    if (!isFull) return [id, value];
-    return [id, map({ jid, return: value, retcode, id, fun, fun_args: job.arg, ret: value })];
-  });
+  const ends = [...await hosts.find(target, { rosters, isOperator: true })].map(
+    async ([id, entry]): Promise<[Value, Value]> => {
+      const { return: value, retcode } = await hosts.end(id, entry, { fun, arg: job.arg });
+      if (!isFull) return [id, value];
+      return [id, map({ jid, return: value, retcode, id, fun, fun_args: job.arg, ret: value })];
+    },
+  );
   return new Map(await Promise.all(ends));
 }

@@ -91,7 +91,7 @@ export class RosterJobs {
     let hosts;
     try {
       if (typeof job.fun !== "string" || publishesAgain(job)) throw new RefusedError("AuthorizationError", "not here");
-      hosts = await this.#hosts.find(targetOf(load));
+      hosts = await this.#hosts.find(targetOf(load), { isOperator: false });
       this.#check(id, publishCalls(job.fun, job.arg), [...hosts.keys()]);
     } catch (error) {
       if (!(error instanceof RefusedError || error instanceof TargetError)) throw error;

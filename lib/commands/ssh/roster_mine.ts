@@ -16,15 +16,20 @@ import type { SshTarget } from "#lib/ssh/rosters.ts";
 import { toWireArgs } from "#lib/yaml/arguments.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
+/** Who looks for hosts, and where. */
+export interface FindHow {
+  /** Whether it is the operator, and not a host, which reaches only what the rosters list. */
+  readonly isOperator: boolean;
+  /** The names of the rosters. Default: the option's. */
+  readonly rosters?: readonly string[];
+}
+
 /** The hosts, as functions for others are run on them. */
 export interface PeerHosts {
   readonly opts: MasterOpts;
   readonly log: Logger;
-  /**
-   * The entries of a target.
-   * @param rosters The names of the rosters; default: the option's.
-   */
-  find(target: SshTarget, rosters?: readonly string[]): Promise<Map<string, Value>>;
+  /** The entries of a target. */
+  find(target: SshTarget, how: FindHow): Promise<Map<string, Value>>;
   /** Runs a function on a host, which can ask for no further ones. */
   end(id: string, entry: Value, work: SshWork): Promise<HostEnd>;
   /** The pillar of a host, with the grains that it had last. */
@@ -56,7 +61,7 @@ export class RosterMine {
   /** The values by name, then by id. Hosts that give none are left out. */
   async get({ target, names, rosters, reader }: RosterMineQuery): Promise<Map<string, ValueMap>> {
     const found = new Map<string, ValueMap>(names.map((name) => [name, new Map()]));
-    const entries = [...await this.#hosts.find(target, rosters)];
+    const entries = [...await this.#hosts.find(target, { rosters, isOperator: reader === undefined })];
     await eachAtATime(entries, this.#hosts.opts.ssh_max_procs, async ([id, entry]) => {
       for (const name of names) {
         const value = await this.#value(id, entry, { name, reader });
@@ -87,7 +92,8 @@ export class RosterMine {
 
   async #mayRead(reader: string, { readers: { allow_tgt: tgt, allow_tgt_type: type } }: MineFunction) {
     if (tgt === null) return true;
-    const allowed = await this.#hosts.find({ tgt, tgtType: str(type ?? "glob"), delimiter: ":" });
+    const target = { tgt, tgtType: str(type ?? "glob"), delimiter: ":" };
+    const allowed = await this.#hosts.find(target, { isOperator: false });
     return allowed.has(reader);
   }
 

@@ -8,7 +8,7 @@ import { ControlAnswers } from "./control_answers.ts";
 import { type ControlStores, openStores, rosterSources } from "./roster_sources.ts";
 import { runOperatorCall, runsHere } from "./operator_calls.ts";
 import { RosterJobs } from "./roster_jobs.ts";
-import type { PeerHosts } from "./roster_mine.ts";
+import type { FindHow, PeerHosts } from "./roster_mine.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -22,7 +22,7 @@ import { Executables } from "#lib/ssh/executables.ts";
 import { type HostRunOptions, runOnHost, runRaw } from "#lib/ssh/host_run.ts";
 import { PreFlightError, type RawOutcome } from "#lib/ssh/pre_flight.ts";
 import { defaultKey, readRosterHost, type RosterHost } from "#lib/ssh/roster.ts";
-import { hostsOfTarget, readRosters, type RosterSources, type SshTarget } from "#lib/ssh/rosters.ts";
+import { hostsOfTarget, readRosters, type RosterSources, SCAN, type SshTarget } from "#lib/ssh/rosters.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How functions are run, besides what the options of the master say. */
@@ -73,6 +73,8 @@ export class SshFleet implements Disposable {
   readonly #answers: { readonly hosts: ControlAnswers; readonly peers: ControlAnswers };
   readonly #jobs: RosterJobs;
   readonly #executables: Executables;
+  /** What the roster scan had for the targets of the operator. */
+  readonly #scanned = new Map<string, Value>();
   /** Keys that are being made, by path: many hosts need the same one. */
   readonly #keysMade = new Map<string, Promise<void>>();
 
@@ -92,14 +94,18 @@ export class SshFleet implements Disposable {
   }
 
   /**
-   * The entries of the hosts that a target matches.
-   * @param rosters The names of the rosters. Default: the option's.
+   * The entries of the hosts that a target matches; by default of the operator's, in the rosters of the option.
    * @throws {RosterError} If no roster can be read.
    * @throws {TargetError} If the target cannot be read.
    */
-  async find(target: SshTarget, rosters: readonly string[] = this.#setting.opts.roster): Promise<Map<string, Value>> {
+  async find(
+    target: SshTarget,
+    { rosters = this.#setting.opts.roster, isOperator = true }: Partial<FindHow> = {},
+  ): Promise<Map<string, Value>> {
     const opts = { ...this.#setting.opts, roster: [...rosters] };
-    const read = await readRosters({ ...this.#sources, opts }, target);
+    const read = await readRosters({ ...this.#sources, opts }, target, isOperator ? undefined : this.#scanned);
+    const found = isOperator ? read.find(({ name }) => name === SCAN)?.entries ?? [] : [];
+    for (const [id, entry] of found) this.#scanned.set(id, entry);
     return hostsOfTarget(read, target, { opts, data: this.#stores.data });
   }
 
@@ -183,7 +189,7 @@ export class SshFleet implements Disposable {
     return {
       opts,
       log,
-      find: (target, rosters) => this.find(target, rosters),
+      find: (target, how) => this.find(target, how),
       end: (id, entry, work) => this.#endOf(id, entry, { work, jid: makeJid(), answers: this.#answers.peers }),
       pillar: (id) => this.#answers.peers.pillarOf(id),
     };

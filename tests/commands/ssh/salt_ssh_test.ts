@@ -283,6 +283,53 @@ sshTest("the roster scan has the addresses that answer", {}, async (host) => {
   assertEquals((await scan("web1", "test.ping")).code, 2);
 });
 
+sshTest(
+  "a host makes the control host try no address of its own: it reaches what the operator's scan had",
+  {},
+  async (host) => {
+    const { host: _, port: given, ...entry } = host.entry("all");
+    const port = Number(given);
+    const defaults = { ...entry, mine_functions: { "test.ping": [] } };
+    const master = JSON.parse(Deno.readTextFileSync(`${host.root}/conf/master`));
+    host.write(
+      "conf/master",
+      JSON.stringify({
+        ...master,
+        roster_defaults: defaults,
+        ssh_scan_timeout: 1,
+        peer: { ".*": ["test.ping"] },
+      }),
+    );
+    host.write(
+      "states/ask.sls",
+      `{% set mine = salt['mine.get']('127.0.0.2', 'test.ping') %}
+{% set said = salt['publish.publish']('127.0.0.3', 'test.ping', timeout=60) %}
+{% set own = salt['mine.get']('127.0.0.*', 'test.ping') %}
+ask: {test.configurable_test_state: [{comment: '{{ [mine, said, own] | json }}'}]}
+`,
+    );
+    using second = Deno.listen({ hostname: "127.0.0.2", port });
+    using third = Deno.listen({ hostname: "127.0.0.3", port });
+    let tried = 0;
+    const count = async (listener: Deno.TcpListener) => {
+      for await (const connection of listener) {
+        tried++;
+        connection.close();
+      }
+    };
+    const counting = [second, third].map(count);
+    const { out, err } = await host.ssh(
+      ...["--roster=scan", `--scan-ports=${port}`, "127.0.0.1", "state.sls", "ask", "--out=json"],
+    );
+    const [state] = Object.values<{ readonly comment: string }>(JSON.parse(out)["127.0.0.1"]);
+    assertEquals(JSON.parse(state.comment), [{}, {}, { "127.0.0.1": true }], err);
+    second.close();
+    third.close();
+    await Promise.all(counting);
+    assertEquals(tried, 0);
+  },
+);
+
 sshTest("a directory that may not hold the executable is named, and nothing half-written is left", {
   mounts: [
     'mkdir -p "$ROOT/full" "$ROOT/noexec" "$ROOT/theirs/thin"',
