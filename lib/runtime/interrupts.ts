@@ -11,16 +11,22 @@ import { heedSignals } from "#lib/values/stop_word.ts";
 
 /** The first of `signals` aborts `controller`, with an {@linkcode InterruptedError} as reason. */
 export function abortOnSignals(controller: AbortController, signals: readonly EndingSignal[]): void {
+  const abort = (signal: EndingSignal) => {
+    // What is left is short: the end of the job is noted, and its commands are ended.
+    heedSignals(undefined);
+    if (!controller.signal.aborted) controller.abort(new InterruptedError(signal, signalNumber(signal)));
+  };
   for (const signal of signals) {
-    Deno.addSignalListener(signal, () => {
-      // What is left is short: the end of the job is noted, and its commands are ended.
-      heedSignals(undefined);
-      if (!controller.signal.aborted) controller.abort(new InterruptedError(signal, signalNumber(signal)));
-    });
+    Deno.addSignalListener(signal, () => abort(signal));
     catchOnce(signal);
   }
-  heedSignals(() => {
+  const look = (): number => {
     const caught = signals.find(isCaught);
-    return caught === undefined ? 0 : signalNumber(caught);
-  });
+    if (caught === undefined) return 0;
+    // Whoever gets the error of the step finds the reason, before the listener has run.
+    abort(caught);
+    heedSignals(look);
+    return signalNumber(caught);
+  };
+  heedSignals(look);
 }

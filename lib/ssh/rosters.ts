@@ -12,6 +12,7 @@ import type { DataCache } from "#lib/fleet/data_cache.ts";
 import type { Mine } from "#lib/fleet/mine.ts";
 import { resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
+import { runChild } from "#lib/programs/child_process.ts";
 import { isExecutableFile, which } from "#lib/programs/which.ts";
 import type { RosterEntries } from "./roster.ts";
 import { readSshConfig } from "./sshconfig_roster.ts";
@@ -167,9 +168,9 @@ const READERS: Readonly<Record<string, (sources: RosterSources, target: SshTarge
     const file = opts.ssh_config_file ?? `${home}/.ssh/config`;
     return Promise.resolve({ name: "sshconfig", file, entries: readSshConfig(readFile(file)) });
   },
-  async ansible({ opts }) {
+  async ansible({ opts, signal }) {
     const file = rosterFile(opts);
-    const { hosts, group } = readInventory(await listInventory(file));
+    const { hosts, group } = readInventory(await listInventory(file, signal));
     return { name: "ansible", file, entries: hosts, group };
   },
   cache({ opts, accepted, data, mine, warn }) {
@@ -213,21 +214,22 @@ function readFile(file: string): string {
   }
 }
 
-/** Milliseconds that an inventory may take. */
-const INVENTORY_MS = 60_000;
+/** Milliseconds that an inventory may take, and its maximum bytes. */
+const INVENTORY_MS = 60_000, MAX_INVENTORY = 256 * 2 ** 20;
 
 /** The inventory as JSON: of `ansible-inventory` if it is there, else of the file, which is a script then. */
-async function listInventory(file: string): Promise<string> {
+async function listInventory(file: string, signal: AbortSignal): Promise<string> {
   const program = which("ansible-inventory");
   if (program === undefined && !isExecutableFile(file)) {
     throw new RosterError("Install `ansible` to use inventory, or make the inventory an executable script");
   }
   const [command, args] = program === undefined ? [file, ["--list"]] : [program, ["--inventory", file, "--list"]];
-  const { success, code, stdout, stderr } = await new Deno.Command(command, {
-    args,
-    stdin: "null",
-    signal: AbortSignal.timeout(INVENTORY_MS),
-  }).output();
-  if (success) return new TextDecoder().decode(stdout);
-  throw new RosterError(`${command} ended with ${code}: ${new TextDecoder().decode(stderr).trim().slice(-500)}`);
+  const { retcode, stdout, stderr, timedOut, dropped } = await runChild(
+    { argv: [command, ...args], cwd: Deno.cwd(), env: Deno.env.toObject() },
+    { signal, timeoutMs: INVENTORY_MS, outputMax: MAX_INVENTORY, child: () => {} },
+  );
+  if (timedOut) throw new RosterError(`${command} has not ended after ${INVENTORY_MS / 1000} seconds`);
+  if (dropped.stdout > 0) throw new RosterError(`${command} prints more than ${MAX_INVENTORY} bytes`);
+  if (retcode === 0) return new TextDecoder().decode(stdout);
+  throw new RosterError(`${command} ended with ${retcode}: ${new TextDecoder().decode(stderr).trim().slice(-500)}`);
 }

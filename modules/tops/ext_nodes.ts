@@ -5,12 +5,15 @@
  */
 
 import { type MasterTopsSource, topSource } from "#lib/plugins/top_source.ts";
+import { runChild } from "#lib/programs/child_process.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 
 /** Longest time of the command, in milliseconds. */
 const LIMIT_MS = 60_000;
+/** Maximum bytes that it prints: what never ends would take the host's memory. */
+const MAX_OUTPUT = 16 * 2 ** 20;
 
 export const top: MasterTopsSource = topSource({
   doc:
@@ -19,13 +22,14 @@ export const top: MasterTopsSource = topSource({
   params: {},
   async run(_bound, { minionId, setting, signal, log }) {
     // As Salt, by the shell; the id is an argument, which no shell reads.
-    const { stdout } = await new Deno.Command("sh", {
-      args: ["-c", `${str(setting)} "$1"`, "sh", checkedWord(minionId, "minion id")],
-      stdin: "null",
-      stdout: "piped",
-      stderr: "null",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
-    }).output();
+    const command = str(setting);
+    const { stdout, dropped, timedOut } = await runChild({
+      argv: ["sh", "-c", `${command} "$1"`, "sh", checkedWord(minionId, "minion id")],
+      cwd: Deno.cwd(),
+      env: Deno.env.toObject(),
+    }, { signal, timeoutMs: LIMIT_MS, outputMax: MAX_OUTPUT, child: () => {} });
+    if (timedOut) throw new Error(`ext_nodes: ${command} has not ended after ${LIMIT_MS / 1000} seconds`);
+    if (dropped.stdout > 0) throw new Error(`ext_nodes: ${command} prints more than ${MAX_OUTPUT} bytes`);
     const answer = loadYaml(new TextDecoder().decode(stdout));
     if (!isMap(answer)) {
       log("info", "master_tops ext_nodes call did not return any data");

@@ -82,4 +82,8 @@ Deno.test("a statement takes little memory, whatever its fields are", () => {
   assertEquals(readStatements(packed("k".repeat(20_000))).length, 1);
   assertThrows(() => readStatements(packed(Array.from({ length: 100_000 }, () => 1))), WireError, "cannot be read");
   assertThrows(() => readStatements(packed([[[["deep"]]]])), WireError, "cannot be read");
+  for (const key of ["k".repeat(65), 1]) {
+    const body = encode(new Map<Value, Value>([["old", ""], [key, 1]]), "wire");
+    assertThrows(() => readStatements([map({ body, sig: body })]), WireError, "cannot be read");
+  }
 });

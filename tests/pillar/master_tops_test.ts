@@ -17,6 +17,7 @@ Deno.test("master_tops: a command and custom sources set the states of a minion;
   db1) echo "classes: {db: {port: 1}, ntp: {}}";;
   text1) echo "classes: x";;
   none1) exit 1;;
+  much1) head -c 17000000 /dev/zero | tr '\\0' ' '; echo "classes: [web]";;
   *) printf 'classes: ["%s"]' "$2";;
 esac
 `,
@@ -57,9 +58,11 @@ esac
     assertEquals(await tops("web1"), "{'prod': ['web', 'ntp'], 'dev': ['p-web1', 'Debian']}");
     assertEquals(await tops("db1"), "{'base': ['db', 'ntp'], 'dev': ['p-db1', 'Debian']}");
     for (const id of ["text1", "none1"]) assertEquals(await tops(id), `{'dev': ['p-${id}', 'Debian']}`);
+    assertEquals(await tops("much1"), "{'dev': ['p-much1', 'Debian']}");
     assertEquals(await tops("$(id)"), "{'base': ['$(id)'], 'dev': ['p-$(id)', 'Debian']}", "no shell reads the id");
     const logText = lines.join("\n");
     assertStringIncludes(logText, "Top function broken failed with error no for minion web1");
+    assertStringIncludes(logText, "prints more than 16777216 bytes for minion much1");
     assertStringIncludes(logText, "Top function list failed with error it gave list and not dict for minion web1");
     assertStringIncludes(logText, "master_tops cobbler: Salt's source of that name is not built");
     assertStringIncludes(logText, "master_tops nothing: there is no such source");

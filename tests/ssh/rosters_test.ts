@@ -5,6 +5,7 @@ import { loadMasterConfig } from "#lib/config/load.ts";
 import { RosterError, TargetError } from "#lib/errors.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { Mine } from "#lib/fleet/mine.ts";
+import { startedProcess } from "#lib/procfs/process_facts.ts";
 import { readInventory } from "#lib/ssh/ansible_roster.ts";
 import { readMinionCache } from "#lib/ssh/cache_roster.ts";
 import { readRosterHost } from "#lib/ssh/roster.ts";
@@ -14,6 +15,7 @@ import { readSshConfig } from "#lib/ssh/sshconfig_roster.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "#tests/support/assert.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 function optsWith(overrides: Record<string, unknown> = {}): MasterOpts {
@@ -165,6 +167,31 @@ Deno.test("a roster that cannot be read is warned about, and the others count", 
     assertThrows(() => ids("nobody", "nodegroup"), TargetError, "There is no group nobody");
   });
 });
+
+Deno.test("ansible: an inventory that never ends is ended with the command that asks for it", () =>
+  withTemporaryDirectory(async (root) => {
+    const file = `${root}/inventory`;
+    Deno.writeTextFileSync(file, `#!/bin/sh\necho $$ >${root}/pid\nexec sleep 600\n`, { mode: 0o755 });
+    const opts = { ...optsWith({ roster: "ansible", roster_file: file }), config_dir: root };
+    const ending = new AbortController();
+    const reading = readRosters({
+      opts,
+      accepted: () => [],
+      data: new DataCache(root, { log: NONE }),
+      mine: new Mine(root, { maxBytes: 1024, log: NONE }),
+      render: () => Promise.resolve(null),
+      home: root,
+      signal: ending.signal,
+      own: { has: () => false, targets: () => Promise.resolve(new Map()) },
+      warn: () => {},
+    }, EVERY_HOST);
+    const pid = await eventually(() => Number(Deno.readTextFileSync(`${root}/pid`)) || undefined, {
+      what: "its start",
+    });
+    ending.abort(new Error("Ctrl-C"));
+    await assertRejects(() => reading, RosterError, "ansible: Ctrl-C");
+    await eventually(() => startedProcess(pid) === undefined, { what: "the end of the inventory" });
+  }));
 
 Deno.test("dir: a file for each host, whose name is the id; one that cannot be rendered is warned about", () =>
   withTemporaryDirectory(async (root) => {
