@@ -114,8 +114,7 @@ export function pathOfKeys(
     return known;
   };
   // A rotation that was given up leaves a statement that leads nowhere.
-  for (const [first, { old }] of statements.entries()) {
-    if (!samePem(old, from)) continue;
+  for (const first of statements.keys()) {
     let at = from;
     for (let i = first; i < statements.length && samePem(statements[i].old, at); i++) {
       if (!isSigned(statements[i])) break;

@@ -1,6 +1,6 @@
 /** @module */
 import { PrivateKey, PublicKey } from "#lib/crypto/rsa.ts";
-import { WireError } from "#lib/errors.ts";
+import { KeyError, WireError } from "#lib/errors.ts";
 import {
   type KeyStatement,
   packStatements,
@@ -8,10 +8,12 @@ import {
   readStatements,
   stateNextKey,
 } from "#lib/keys/key_statement.ts";
+import { readStatementFile, statementFile } from "#lib/keys/statement_file.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { withReplaced } from "#tests/support/replaced.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const [first, second, third, stranger] = await Promise.all([0, 1, 2, 3].map(() => PrivateKey.generate(1024)));
 const pemOf = ({ publicKey }: PrivateKey) => publicKey.pem;
@@ -87,3 +89,15 @@ Deno.test("a statement takes little memory, whatever its fields are", () => {
     assertThrows(() => readStatements([map({ body, sig: body })]), WireError, "cannot be read");
   }
 });
+
+Deno.test("a file that holds no statements is an error that names it; none is an empty list", () =>
+  withTemporaryDirectory((root) => {
+    const path = `${root}/statements.p`;
+    assertEquals(readStatementFile(path), []);
+    Deno.writeFileSync(path, statementFile([state(first, second)]));
+    assertEquals(readStatementFile(path).map(({ old, next }) => [old, next]), [[pemOf(first), pemOf(second)]]);
+    for (const bytes of [new Uint8Array([0xc1]), encode("text", "disk"), encode([map({})], "disk")]) {
+      Deno.writeFileSync(path, bytes);
+      assertThrows(() => readStatementFile(path), KeyError, path);
+    }
+  }));
