@@ -9,6 +9,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { frame } from "#lib/protocol/frames.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { killProcessTree } from "#lib/procfs/process_tree.ts";
 import { V8_FLAGS } from "#lib/runtime/self_command.ts";
 import type { Value } from "#lib/values/value.ts";
 import { type EngineEntry, type EngineList, readEngines } from "./engine_list.ts";
@@ -143,6 +144,8 @@ class EngineProcess {
   readonly #name: string;
   #lines = 0;
   #lastLine = "";
+  /** Whether its number may be another process's. */
+  #hasEnded = false;
   /** Why it has ended. */
   readonly ended: Promise<string>;
 
@@ -172,6 +175,7 @@ class EngineProcess {
   async #serve(): Promise<string> {
     const printing = Promise.all([this.#logLines(this.#child.stdout), this.#logLines(this.#child.stderr)]);
     const status = await this.#child.status;
+    this.#hasEnded = true;
     this.kill(); // what it has started, which may keep its output open
     await printing;
     await this.#input.close().catch(() => {});
@@ -207,12 +211,11 @@ class EngineProcess {
 
   /** Ends it, and what it has started. */
   kill(): void {
-    for (const pid of [-this.#child.pid, this.#child.pid]) {
-      try {
-        Deno.kill(pid, "SIGKILL");
-      } catch {
-        // It has ended.
-      }
+    if (!this.#hasEnded) return killProcessTree(this.#child.pid);
+    try {
+      Deno.kill(-this.#child.pid, "SIGKILL"); // its group
+    } catch {
+      // It has left nothing.
     }
   }
 }

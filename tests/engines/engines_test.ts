@@ -4,6 +4,10 @@
  */
 
 import { hmacHex } from "#lib/crypto/hmac.ts";
+import { EngineSupervisor } from "#lib/engines/supervisor.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import { startedProcess } from "#lib/procfs/process_facts.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { readEngines } from "#lib/engines/engine_list.ts";
 import { isMap, map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
@@ -121,6 +125,22 @@ function exists(path: string): boolean {
     throw error;
   }
 }
+
+Deno.test("a command that an engine runs in a session of its own ends with an engine that does not end in time", () =>
+  withTemporaryDirectory(async (directory) => {
+    const file = `${directory}/pid`;
+    const supervisor = new EngineSupervisor({
+      role: "master",
+      opts: new Uint8Array(),
+      command: ["sh", "-c", `setsid sleep 600 >/dev/null 2>&1 & echo $! > ${file}; wait`],
+      log: SILENT_LOGGER,
+      engines: readEngines(["any"]),
+      directory,
+    });
+    const pid = await eventually(() => Number(Deno.readTextFileSync(file)) || undefined, { what: "the command" });
+    await supervisor.close(new TimeBudget(50));
+    await eventually(() => startedProcess(pid) === undefined, { what: "the end of the command" });
+  }));
 
 Deno.test("a webhook's requests become events if they prove the secret, which no event shows", async () => {
   const port = freePort();
