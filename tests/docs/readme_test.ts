@@ -2,7 +2,6 @@ import configuration from "../../deno.json" with { type: "json" };
 import { functionTables } from "#scripts/reference/function_tables.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 import { EXECUTABLES, TARGETS } from "#scripts/build/production.ts";
-import { sourceFiles } from "#scripts/source_files.ts";
 import { UNBUILT_COMMANDS } from "#lib/master/requests/unbuilt_commands.ts";
 import { repr } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
