@@ -45,6 +45,47 @@ Deno.test("the next pair is announced, used beside the old one, and then alone",
     assertEquals(undeliveredKey(undeliveredSecret(place.pki_dir, "another")), undeliveredKey(own.pem));
   }));
 
+const FILES = ["master_next.pem", "master_statements.p", "master.pem", "master.pub", "undelivered.key"];
+
+/** The modes of the files of a pair, those that are there. */
+function filesIn(directory: string): Record<string, string> {
+  const there = [...Deno.readDirSync(directory)].map(({ name }) => name).filter((name) => FILES.includes(name)).sort();
+  return Object.fromEntries(there.map((name) => {
+    const { mode } = Deno.statSync(`${directory}/${name}`);
+    return [name, ((mode ?? 0) & 0o7777).toString(8)];
+  }));
+}
+
+Deno.test("private keys are for the master alone, before and after the change; others may read what is public", () =>
+  site(async ({ place }) => {
+    await rotateMasterPair(place, TIMES);
+    const { "master_next.pem": next, "master_statements.p": statements } = filesIn(place.pki_dir);
+    assertEquals([next, statements], ["400", "644"]);
+    settleMasterPair(place, 30_000);
+    assertEquals(filesIn(place.pki_dir), {
+      "master.pem": "400",
+      "master.pub": "644",
+      "master_statements.p": "644",
+      "undelivered.key": "400",
+    });
+  }));
+
+Deno.test({
+  name: "what root's command writes belongs to the master, whose directory it is",
+  ignore: Deno.uid() !== 0,
+  fn: () =>
+    site(async ({ place }) => {
+      const { pki_dir } = place;
+      Deno.chownSync(pki_dir, 65534, 65534);
+      await rotateMasterPair(place, TIMES);
+      const owners = () => Object.keys(filesIn(pki_dir)).map((name) => [name, Deno.statSync(`${pki_dir}/${name}`).uid]);
+      const written = Object.fromEntries(owners());
+      assertEquals([written["master_next.pem"], written["master_statements.p"]], [65534, 65534]);
+      settleMasterPair(place, 30_000);
+      assertEquals(owners().filter(([, uid]) => uid !== 65534), []);
+    }),
+});
+
 Deno.test("a second rotation waits for the end of the first", () =>
   site(async ({ place }) => {
     const first = await rotateMasterPair(place, TIMES);

@@ -51,3 +51,17 @@ Deno.test("a kill at any step of a rotation leaves one working pair", () =>
       assertEquals(readTextFileIfExists(paths[2]), undefined);
     }
   }));
+
+Deno.test("the private key is for the minion alone after each rotation, and sixteen statements are kept", () =>
+  withTemporaryDirectory(async (pkiDir) => {
+    const pair = await MinionPair.open(placeOf(pkiDir));
+    for (let i = 0; i < 17; i++) await pair.rotate(agreed);
+    const modes = [...Deno.readDirSync(pkiDir)].map(({ name }) => {
+      const { mode } = Deno.statSync(`${pkiDir}/${name}`);
+      return [name, ((mode ?? 0) & 0o7777).toString(8)];
+    });
+    assertEquals(Object.fromEntries(modes), { "minion.pem": "400", "minion.pub": "644", "minion_statements.p": "644" });
+    const again = await MinionPair.open(placeOf(pkiDir));
+    assertEquals([pair.statements.length, again.statements.length], [16, 16]);
+    assertEquals(again.statements.at(-1)?.next, pair.key.publicKey.pem);
+  }));
