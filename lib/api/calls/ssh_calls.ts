@@ -24,11 +24,31 @@ const REFUSED: readonly string[] = [
   ...["roster_file", "rosters", "ssh_update_roster", "ssh_askpass", "saltfile", "no_host_keys", "host"],
 ];
 
+/**
+ * The field by which a chunk would choose another account or sshd of a host, or take another host for it. A rule gives
+ * functions, not accounts; and a user with an account on a host could be offered the password of its roster's entry, at
+ * a port where an sshd of the user's own listens.
+ */
+function chosenAccount(low: ValueMap, opts: MasterOpts): string | undefined {
+  const others: Readonly<Record<string, (value: Value) => boolean>> = {
+    ssh_user: (value) => str(value) !== opts.ssh_user,
+    ssh_port: (value) => str(value) !== String(opts.ssh_port),
+    ssh_sudo: (value) => truthy(value) && !opts.ssh_sudo,
+    ssh_sudo_user: (value) => str(value) !== opts.ssh_sudo_user,
+    ignore_host_keys: (value) => truthy(value) && !opts.ignore_host_keys,
+  };
+  return Object.keys(others).find((name) => low.has(name) && others[name](low.get(name) ?? null));
+}
+
 /** `ssh`: the ends of all hosts, when the last has come. */
 export async function runSsh(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
   const refused = REFUSED.filter((name) => low.has(name));
   if (refused.length > 0) {
     throw new ApiError(400, `The client ssh does not take ${refused.join(", ")}: set it in the master's configuration`);
+  }
+  const chosen = chosenAccount(low, caller.opts);
+  if (chosen !== undefined) {
+    throw new ApiError(400, `The client ssh takes no other ${chosen} than the master's configuration has`);
   }
   if (which("ssh") === undefined) throw new ApiError(503, "There is no ssh on the host of salt-api");
   const call = sshCall(low);
@@ -102,11 +122,8 @@ function overlaid(low: ValueMap, opts: MasterOpts): MasterOpts {
     ...opts,
     timeout: numberIn(low, "timeout") ?? opts.timeout,
     roster: chosenRosters(low, opts),
-    ssh_user: text("ssh_user", opts.ssh_user),
     ssh_passwd: text("ssh_passwd", opts.ssh_passwd),
-    ssh_port: count("ssh_port", opts.ssh_port),
     ssh_sudo: flag("ssh_sudo", opts.ssh_sudo),
-    ssh_sudo_user: text("ssh_sudo_user", opts.ssh_sudo_user),
     ssh_timeout: numberIn(low, "ssh_timeout") ?? opts.ssh_timeout,
     ssh_identities_only: flag("ssh_identities_only", opts.ssh_identities_only),
     ssh_keepalive: flag("ssh_keepalive", opts.ssh_keepalive),

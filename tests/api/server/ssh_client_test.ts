@@ -22,6 +22,7 @@ async function withSite(
     host: SshDaemon,
     site: ApiSite,
   ) => Promise<void>,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
   await using host = await SshDaemon.start();
   host.roster({ web1: {}, db1: {}, gone: { port: 1 } });
@@ -32,6 +33,7 @@ async function withSite(
     file_roots: { base: [`${host.root}/states`] },
     pillar_roots: { base: [`${host.root}/pillar`] },
     ignore_host_keys: true,
+    ...more,
   };
   await using fleet = await startFleet({ master });
   await using site = new ApiSite(fleet);
@@ -48,11 +50,11 @@ async function withSite(
   );
 }
 
-function sshClientTest(name: string, act: Parameters<typeof withSite>[0]): void {
+function sshClientTest(name: string, ...[act, more]: Parameters<typeof withSite>): void {
   Deno.test({
     name: missing === undefined ? name : `${name} (${missing})`,
     ignore: missing !== undefined,
-    fn: () => withSite(act),
+    fn: () => withSite(act, more),
   });
 }
 
@@ -118,6 +120,22 @@ sshClientTest("a chunk chooses no file of the master, no option of ssh, and no r
     assertMatch(String(await ask("alice", { ...call, [name]: value })), new RegExp(`^400 .*does not take ${name}`));
   }
   assertMatch(String(await ask("alice", { ...call, roster: "scan" })), /^400 .*does not name the roster scan/);
-  const user = await ask("alice", { ...call, roster: "flat", ssh_user: "-oProxyCommand=x" });
-  assertMatch(JSON.stringify(user), /may not begin with -/);
 });
+
+sshClientTest("a chunk chooses no account and no sshd of a host, and takes no other host for it", async (ask) => {
+  const call = { tgt: "web1", fun: "test.ping" };
+  const chosen = { ssh_user: "root2", ssh_port: 2222, ssh_sudo: true, ssh_sudo_user: "root2" };
+  for (const [name, value] of Object.entries(chosen)) {
+    assertMatch(
+      String(await ask("alice", { ...call, [name]: value })),
+      new RegExp(`^400 .*takes no other ${name} than`),
+    );
+  }
+  const same = { ssh_user: "root", ssh_port: 22, ssh_sudo: false, ignore_host_keys: true };
+  assertMatch(JSON.stringify(await ask("alice", { ...call, ...same })), /"return":true/);
+});
+
+sshClientTest("a chunk does not make an unknown host key known", async (ask) => {
+  const chunk = { tgt: "web1", fun: "test.ping", ignore_host_keys: true };
+  assertMatch(String(await ask("alice", chunk)), /^400 .*takes no other ignore_host_keys than/);
+}, { ignore_host_keys: false });
