@@ -9,6 +9,9 @@ import { InterruptedError } from "#lib/errors.ts";
 import { catchOnce, type EndingSignal, isCaught, signalNumber } from "#lib/libc/signal_actions.ts";
 import { heedSignals } from "#lib/values/stop_word.ts";
 
+/** Time between two questions to the system, in milliseconds: each costs some microseconds. */
+const BETWEEN_LOOKS_MS = 20;
+
 /** The first of `signals` aborts `controller`, with an {@linkcode InterruptedError} as reason. */
 export function abortOnSignals(controller: AbortController, signals: readonly EndingSignal[]): void {
   const abort = (signal: EndingSignal) => {
@@ -20,13 +23,18 @@ export function abortOnSignals(controller: AbortController, signals: readonly En
     Deno.addSignalListener(signal, () => abort(signal));
     catchOnce(signal);
   }
+  let lookedMs = -Infinity, ended = 0;
   const look = (): number => {
+    const nowMs = performance.now();
+    if (ended !== 0 || nowMs - lookedMs < BETWEEN_LOOKS_MS) return ended;
+    lookedMs = nowMs;
     const caught = signals.find(isCaught);
     if (caught === undefined) return 0;
+    ended = signalNumber(caught);
     // Whoever gets the error of the step finds the reason, before the listener has run.
     abort(caught);
     heedSignals(look);
-    return signalNumber(caught);
+    return ended;
   };
   heedSignals(look);
 }
