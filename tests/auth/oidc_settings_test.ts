@@ -31,6 +31,12 @@ Deno.test("a provider needs an issuer, a client and an address to come back to",
   ]);
   assertEquals(settings({ ...GOOD, "^session_hours": 8 })?.sessionS, 28_800);
   assertEquals(settings({ ...GOOD, "^issuer": "http://127.0.0.1:3000" })?.issuer, "http://127.0.0.1:3000");
+  for (const host of ["localhost:3000", "[::1]:3000", "127.1.2.3"]) {
+    assertEquals(settings({ ...GOOD, "^issuer": `http://${host}/realm` })?.issuer, `http://${host}/realm`);
+  }
+  for (const hours of [1, 720]) {
+    assertEquals(settings({ ...GOOD, "^session_hours": hours })?.sessionS, hours * 3600);
+  }
   const wrong: [Record<string, unknown>, string][] = [
     [{ "^issuer": null }, "^issuer is required"],
     [{ "^client_id": "" }, "^client_id is required"],
@@ -42,7 +48,13 @@ Deno.test("a provider needs an issuer, a client and an address to come back to",
     [{ "^redirect_uri": "http://salt.example/login/oidc/callback" }, "^redirect_uri must begin with https"],
     [{ "^redirect_uri": "https://salt.example/login" }, "^redirect_uri must end with /login/oidc/callback"],
     [{ "^scope": "profile email" }, "^scope must have the word openid"],
+    [{ "^issuer": "https://user@id.example" }, "^issuer must be an address"],
+    [{ "^issuer": "https://:word@id.example" }, "^issuer must be an address"],
+    [{ "^issuer": "https://id.example?realm=ops" }, "^issuer must be an address"],
+    [{ "^issuer": "https://id.example#ops" }, "^issuer must be an address"],
+    [{ "^issuer": "ftp://localhost/realm" }, "^issuer must begin with https"],
     [{ "^session_hours": 0 }, "^session_hours"],
+    [{ "^session_hours": 721 }, "^session_hours"],
     [{ "^isuer": "x" }, "there is no option ^isuer"],
   ];
   for (const [changed, words] of wrong) {
