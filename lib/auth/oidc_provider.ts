@@ -7,18 +7,13 @@
 
 import type { allowInsecureRequests, AuthorizationServer, ClientAuth, customFetch } from "oauth4webapi";
 import { messageOf } from "#lib/errors.ts";
-import { sanitizeLine } from "#lib/text/terminal.ts";
 import { boundedBody } from "./bounded_answer.ts";
+import { type Claims, oidcGroupNames, OidcRefusedError, oidcUserName } from "./oidc_claims.ts";
 import { isLocalUrl, type OidcSettings } from "./oidc_settings.ts";
 
 /** The provider does not answer, or not as a provider does: the user may try again later. */
 export class OidcAwayError extends Error {
   override name = "OidcAwayError";
-}
-
-/** A log-in that is refused. The message says why, in words for the audit log and the user. */
-export class OidcRefusedError extends Error {
-  override name = "OidcRefusedError";
 }
 
 /** What a log-in begins with, and what only this browser may end it with. */
@@ -38,7 +33,6 @@ export interface OidcUser {
 }
 
 type Library = typeof import("./oidc_library.ts");
-type Claims = Readonly<Record<string, unknown>>;
 
 /** What the library asks for. */
 interface AskedRequest {
@@ -59,7 +53,6 @@ const ALGORITHMS = ["RS256", "ES256", "EdDSA", "Ed25519"];
 const ANSWER_MS = 10_000;
 /** Time after which the provider is asked again what it has, in milliseconds. */
 const DISCOVERY_MS = 600_000;
-const MAX_NAME = 256, MAX_GROUPS = 1_000;
 
 /** One provider. */
 export class OidcProvider {
@@ -142,7 +135,11 @@ export class OidcProvider {
       // What the ID token says is signed, and goes before.
       all = { ...await library.processUserInfoResponse(server, client, claims.sub, info), ...claims };
     }
-    return { name: userName(all, userClaim), groups: groupNames(all[groupsClaim]), untilS: Math.floor(claims.exp) };
+    return {
+      name: oidcUserName(all, userClaim),
+      groups: oidcGroupNames(all[groupsClaim]),
+      untilS: Math.floor(claims.exp),
+    };
   }
 
   /** Checks the signature by the provider's keys; they are fetched again if they have not this one. */
@@ -238,31 +235,6 @@ export class OidcProvider {
 /** Loads the client when somebody logs in by a provider. */
 function oidcLibrary(): Promise<Library> {
   return import(new URL("./oidc_library.ts", import.meta.url).href);
-}
-
-/**
- * The name of the user: a key of `external_auth`, where `*` is everybody, `admins%` a group and `^name` an option.
- * @throws {OidcRefusedError} If the claim is no name.
- */
-function userName(claims: Claims, claim: string): string {
-  const name = claims[claim];
-  if (typeof name !== "string") throw new OidcRefusedError(`the provider gives no claim ${claim} for this user`);
-  if (name === "" || name.length > MAX_NAME || /^\^|%$|^\*$/.test(name) || sanitizeLine(name) !== name) {
-    throw new OidcRefusedError(`the claim ${claim} is no name of a user`);
-  }
-  if (claim === "email" && claims.email_verified !== true) {
-    throw new OidcRefusedError("the provider has not verified the user's address");
-  }
-  return name;
-}
-
-/** @throws {OidcRefusedError} If there are more than can be kept. */
-function groupNames(claim: unknown): string[] {
-  const groups = (Array.isArray(claim) ? claim : [claim]).filter((group) => typeof group === "string");
-  if (groups.length > MAX_GROUPS || groups.some((group) => group.length > MAX_NAME)) {
-    throw new OidcRefusedError(`the provider gives more than ${MAX_GROUPS} groups, or a name of one that is too long`);
-  }
-  return groups;
 }
 
 /** What the library says of a log-in, in words; other errors stay. */

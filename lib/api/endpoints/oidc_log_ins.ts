@@ -8,7 +8,8 @@
 import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 import { sameText } from "#lib/crypto/same_text.ts";
 import { AuthenticationError } from "#lib/errors.ts";
-import { OidcProvider, OidcRefusedError, type OidcSecrets, type OidcUser } from "#lib/auth/oidc_provider.ts";
+import { OidcRefusedError } from "#lib/auth/oidc_claims.ts";
+import { OidcProvider, type OidcSecrets, type OidcUser } from "#lib/auth/oidc_provider.ts";
 import type { OidcSettings } from "#lib/auth/oidc_settings.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
 import { map, toNumber } from "#lib/values/value.ts";
