@@ -12,6 +12,7 @@ import { blackHole, cutLink } from "#tests/chaos/faults/cut_link.ts";
 import { deleteKey } from "#tests/chaos/faults/delete_key.ts";
 import { disk } from "#tests/chaos/faults/disk.ts";
 import type { Fault } from "#tests/chaos/harness/fault.ts";
+import { flowFlood } from "#tests/chaos/faults/flow_flood.ts";
 import { killCli } from "#tests/chaos/faults/kill_cli.ts";
 import { killCluster } from "#tests/chaos/faults/kill_cluster.ts";
 import { killMaster } from "#tests/chaos/faults/kill_master.ts";
@@ -47,5 +48,6 @@ export const FAULTS: readonly Fault[] = [
   oldJobs,
   stuckSubscriber,
   apiFlood,
+  flowFlood,
   soak,
 ];
