@@ -223,18 +223,18 @@ export class ProcessFleet implements AsyncDisposable {
 
   /** Runs `salt-call` with a minion's configuration to its end. */
   saltCall(id: string, ...args: string[]): Promise<Ran> {
-    return run([...program("salt-call"), "-c", `${this.root}/${id}/etc/salt`, ...args]);
+    return run([...programWords("salt-call"), "-c", `${this.root}/${id}/etc/salt`, ...args]);
   }
 
   /** The command that starts the master or a minion, as in a systemd unit. */
   startWords(node: string): string[] {
     const role = node === "master" ? "master" : "minion";
-    return [...program(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`];
+    return [...programWords(`salt-${role}`), "-c", `${this.root}/${node}/etc/salt`];
   }
 
   /** The command line of one of the operator's commands, or of the API. */
   saltWords(name: "salt" | "salt-api" | "salt-cp" | "salt-run" | "salt-key", ...args: string[]): string[] {
-    return [...this.#places.master, ...program(name), "-c", this.configDir, ...args];
+    return [...this.#places.master, ...programWords(name), "-c", this.configDir, ...args];
   }
 
   /** The last lines of each log, shown after an error. */
@@ -284,7 +284,7 @@ export class ProcessFleet implements AsyncDisposable {
 }
 
 /** The command of a program: the sources, or the executables in the directory `SALT_DIST`. */
-function program(name: string): string[] {
+export function programWords(name: string): string[] {
   const dist = Deno.env.get("SALT_DIST");
   if (dist !== undefined) return [`${dist}/${name}`];
   const executable = EXECUTABLES.find((one) => one.name === name || one.links.some((link) => link === name));
