@@ -5,6 +5,7 @@
  * @module
  */
 
+import { API_ROWS } from "#tests/bench/rows/api.ts";
 import { BEACON_ROWS } from "#tests/bench/rows/beacons.ts";
 import { COMMAND_ROWS } from "#tests/bench/rows/command.ts";
 import { COMPLETION_ROWS } from "#tests/bench/rows/completion.ts";
@@ -54,6 +55,7 @@ const ROWS: readonly Row[] = [
   ...APPLY_FLEET_ROWS,
   ...LOAD_ROWS,
   ...REACTOR_ROWS,
+  ...API_ROWS,
   ...BEACON_ROWS,
   ...SCHEDULE_ROWS,
   ...PYTHON_PLUGIN_ROWS,

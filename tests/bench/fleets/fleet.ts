@@ -41,6 +41,7 @@ export class Fleet {
   readonly #minions = new Map<string, Service>();
   readonly #swarms: Service[] = [];
   #simulated = 0;
+  #api: Service | undefined;
   #master: Service | undefined;
 
   /** Options of master and minions besides those of every fleet. */
@@ -120,6 +121,11 @@ export class Fleet {
   async killMaster(): Promise<void> {
     await this.#master?.kill();
     this.#master = undefined;
+  }
+
+  /** Starts the REST API that the options of `rest_cherrypy` name; it may not listen yet. */
+  startApi(): Service {
+    return this.#api = this.#start("salt-api", this.root, "api.out");
   }
 
   /** Prepares a minion: writes its configuration and key, and accepts the key. */
@@ -248,6 +254,7 @@ export class Fleet {
   /** Ends all processes. The root directory stays until {@linkcode removeRoots}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#swarms, ...this.#minions.values()].map((service) => service.stop()));
+    await this.#api?.stop();
     await this.stopMaster();
     roots.push(this.root);
   }

@@ -6,7 +6,7 @@
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 
 /** A program of Salt. */
-export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "salt-key" | "salt-run";
+export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "salt-key" | "salt-run" | "salt-api";
 
 /** One implementation. */
 export interface Side {
@@ -27,6 +27,7 @@ const ENTRIES: Readonly<Record<Program, readonly string[]>> = {
   "salt": ["salt.ts", "--as", "salt"],
   "salt-key": ["salt.ts", "--as", "salt-key"],
   "salt-run": ["salt.ts", "--as", "salt-run"],
+  "salt-api": ["salt.ts", "--as", "salt-api"],
 };
 
 /** Ours, from the sources; `installed` of executables.ts returns the side of the executables. */

@@ -1,12 +1,13 @@
 /**
- * Row: a minion at rest whose beacons look, and have nothing to tell, and whose scheduled jobs are not due.
+ * Rows: a minion at rest whose beacons look, and have nothing to tell, and whose scheduled jobs are not due.
  * @module
  */
 
 import type { Fleet } from "#tests/bench/fleets/fleet.ts";
-import { treeCpuMs } from "#tests/bench/harness/process_figures.ts";
+import { treeCpuMs, treeMemory } from "#tests/bench/harness/process_figures.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
 import type { Service } from "#tests/support/processes.ts";
-import { PERCENT, type Row } from "./row.ts";
+import { MB, PERCENT, type Row, type Stage } from "./row.ts";
 
 const MINION = "bench-1";
 /** Time for which the minion is measured, in milliseconds, and the time before that. */
@@ -42,25 +43,44 @@ function schedule(): Record<string, unknown> {
 
 const minions = new WeakMap<Fleet, Service>();
 
-export const BEACON_ROWS: readonly Row[] = [{
-  name: "beacons-cpu",
-  title: `minion with 20 beacons that have nothing to tell, and ${JOBS} jobs: processor time over ${WATCH_MS / 1000} s`,
-  unit: PERCENT,
-  group: "beacons",
-  runs: 1,
-  long: true,
-  async measure(stage, side) {
-    const fleet = await stage.fleet(side, async (fleet) => {
-      fleet.setOptions({ beacons: JSON.stringify(configuration()), schedule: JSON.stringify(schedule()) });
-      await fleet.startMaster();
-      minions.set(fleet, await fleet.startMinion(MINION));
-      await fleet.warmUp("*", 1);
-    });
-    const minion = minions.get(fleet);
-    if (minion === undefined) throw new Error("the fleet has no minion");
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    const [before, started] = [treeCpuMs(minion.pid), performance.now()];
-    await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
-    return (treeCpuMs(minion.pid) - before) / (performance.now() - started) * 100;
+/** The minion, after a time in which it has come to rest. */
+async function rested(stage: Stage, side: Side): Promise<Service> {
+  const fleet = await stage.fleet(side, async (fleet) => {
+    fleet.setOptions({ beacons: JSON.stringify(configuration()), schedule: JSON.stringify(schedule()) });
+    await fleet.startMaster();
+    minions.set(fleet, await fleet.startMinion(MINION));
+    await fleet.warmUp("*", 1);
+  });
+  const minion = minions.get(fleet);
+  if (minion === undefined) throw new Error("the fleet has no minion");
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  return minion;
+}
+
+const WHO = `minion with 20 beacons that have nothing to tell, and ${JOBS} jobs`;
+
+export const BEACON_ROWS: readonly Row[] = [
+  {
+    name: "beacons-cpu",
+    title: `${WHO}: processor time over ${WATCH_MS / 1000} s`,
+    unit: PERCENT,
+    group: "beacons",
+    runs: 1,
+    long: true,
+    async measure(stage, side) {
+      const { pid } = await rested(stage, side);
+      const [before, started] = [treeCpuMs(pid), performance.now()];
+      await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+      return (treeCpuMs(pid) - before) / (performance.now() - started) * 100;
+    },
   },
-}];
+  {
+    name: "beacons-memory",
+    title: `${WHO}: memory (PSS)`,
+    unit: MB,
+    group: "beacons",
+    runs: 1,
+    long: true,
+    measure: async (stage, side) => treeMemory((await rested(stage, side)).pid).pssKb / 1024,
+  },
+];
