@@ -3,7 +3,7 @@
  * @module
  */
 
-import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { TestOperator } from "#tests/support/fleet/operator.ts";
 import { run } from "#tests/support/processes.ts";
 import { proveFleet } from "./fleet_proof.ts";
@@ -41,4 +41,27 @@ for (const version of PYTHON_SALTS) {
       assertStringIncludes(String(jsonDocuments(unsigned.out).ours1), "not signed by an operator");
     });
   });
+
+  await testWithPython(
+    version,
+    "minions of {} and ours run a job one at a time by `running` of flow",
+    async (python) => {
+      await using site = new Site("flow: [{fun: cmd.run, running: 1}]\n");
+      await site.explain(async () => {
+        await site.startMaster(OURS);
+        for (const id of ["python1", "python2"]) site.startMinion(python, id);
+        site.startMinion(OURS, "ours1");
+        const ids = ["python1", "python2", "ours1"];
+        for (const id of ids) await site.keyComes(id, "minions_pre");
+        await site.acceptAll();
+        for (const id of ids) await site.answers(id);
+        const words = [...OURS.command("salt"), "-c", `${site.root}/etc/salt`, "--out=json", "--static", "-t", "3"];
+        const { out, err } = await run([...words, "*", "cmd.run", "date +%s.%N; sleep 1; date +%s.%N"]);
+        const answers = Object.entries(jsonDocuments(out));
+        assertEquals(answers.map(([id]) => id).toSorted(), ids.toSorted(), err);
+        const runs = answers.map(([, text]) => String(text).split("\n").map(Number)).toSorted(([a], [b]) => a - b);
+        for (const [i, [from]] of runs.entries()) assert(i === 0 || from >= runs[i - 1][1], `${runs}`);
+      });
+    },
+  );
 }
