@@ -27,6 +27,14 @@ export interface ExternalParts {
   compile: PillarContext["compile"];
 }
 
+interface SourceRun {
+  readonly name: string;
+  readonly source: PillarSource;
+  /** The value of the option. */
+  readonly value: Value;
+  readonly context: PillarContext;
+}
+
 const MALFORMED = 'The "ext_pillar" option is malformed';
 
 /** The sources of one request. */
@@ -48,6 +56,8 @@ export class ExternalPillar {
     const { override } = this.#request;
     const runs = [...opts.ext_pillar, ...this.#onDemand()];
     let merged = override.size > 0 ? mergeMaps(pillar, override, merging) : pillar;
+    await using untilEnd = new AsyncDisposableStack();
+    const replacePillar = (other: ValueMap) => void (merged = other);
     for (const run of runs) {
       const [first] = isMap(run) ? run.keys() : [];
       if (!isMap(run) || first === undefined) {
@@ -64,7 +74,8 @@ export class ExternalPillar {
           continue;
         }
         try {
-          const data = await this.#run(name, source, value, merged);
+          const context = { ...this.#context(merged), replacePillar, untilEnd };
+          const data = await this.#run({ name, source, value, context });
           if (!truthy(data)) continue;
           if (!isMap(data)) throw new Error(`it gave ${typeName(data)} and not dict`);
           merged = mergeMaps(merged, data, merging);
@@ -85,13 +96,13 @@ export class ExternalPillar {
       : didYouMean(name, Object.keys(sources.table));
   }
 
-  async #run(name: string, source: PillarSource, value: Value, pillar: ValueMap): Promise<Value> {
+  async #run({ name, source, value, context }: SourceRun): Promise<Value> {
     const args = Array.isArray(value) ? value : isMap(value) ? [] : [value];
     const kwargs: ValueMap = isMap(value) ? new Map(value) : new Map();
-    return await invoke(source, { name: `${name}.ext_pillar`, args, kwargs, context: this.#context(pillar) });
+    return await invoke(source, { name: `${name}.ext_pillar`, args, kwargs, context });
   }
 
-  #context(pillar: ValueMap): PillarContext {
+  #context(pillar: ValueMap): Omit<PillarContext, "replacePillar" | "untilEnd"> {
     const host = this.#host;
     const { extraMinionData, id, saltenv } = this.#request;
     // A copy: a source that changes it must not change the files' data, which are kept.

@@ -6,16 +6,32 @@
 
 import { messageOf } from "#lib/errors.ts";
 import { invoke } from "#lib/plugins/call.ts";
+import { mergeMaps } from "#lib/values/dict_merge.ts";
 import type { PillarHost } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
-import { isMap, str, typeName, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, isMap, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Salt joins the lists of several sources. */
+const MERGING = { strategy: "recurse", renderer: "yaml", mergeLists: true } as const;
+
+/** The configured sources as Salt loads them: own ones first, each kind in the order of its names. */
+function inOrder(configured: Value | undefined, builtIn: Readonly<Record<string, unknown>>): [Value, Value][] {
+  const isBuiltIn = (name: Value) => Number(Object.hasOwn(builtIn, str(name)));
+  return [...isMap(configured) ? configured : []].sort(([a], [b]) =>
+    isBuiltIn(a) - isBuiltIn(b) || compareStrings(str(a), str(b))
+  );
+}
 
 /** SLS files by environment. A source that fails is logged; the others are used. */
-export async function masterTops({ id, grains }: PillarRequest, host: PillarHost): Promise<ValueMap> {
+export async function masterTops(
+  { id, grains, tops: given }: PillarRequest,
+  host: PillarHost,
+): Promise<ValueMap> {
   const { values: opts, signal, tops, log } = host;
-  const configured = opts.get("master_tops");
-  const bySaltenv: ValueMap = new Map();
-  for (const [name, setting] of isMap(configured) ? configured : []) {
+  const minionOpts = new Map([...given ?? [], ["id", id] as const, ["grains", grains] as const]);
+  let bySaltenv: ValueMap = new Map();
+  await using untilEnd = new AsyncDisposableStack();
+  for (const [name, setting] of inOrder(opts.get("master_tops"), tops.table)) {
     const source = await tops.get(`${str(name)}.top`);
     if (source === undefined) {
       const why = tops.problems().get(str(name)) ??
@@ -24,10 +40,10 @@ export async function masterTops({ id, grains }: PillarRequest, host: PillarHost
       continue;
     }
     try {
-      const context = { minionId: id, grains, opts, setting, signal, log };
+      const context = { minionId: id, grains, opts, minionOpts, setting, untilEnd, signal, log };
       const answer = await invoke(source, { name: `${str(name)}.top`, args: [], kwargs: new Map(), context });
       if (!isMap(answer)) throw new Error(`it gave ${typeName(answer)} and not dict`);
-      for (const [saltenv, names] of answer) bySaltenv.set(saltenv, names);
+      bySaltenv = mergeMaps(bySaltenv, answer, MERGING);
     } catch (error) {
       log("error", `Top function ${str(name)} failed with error ${messageOf(error)} for minion ${id}`);
     }

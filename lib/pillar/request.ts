@@ -25,8 +25,8 @@ export interface PillarRequest {
   readonly ext: Value;
   /** Whether cached data of this pillar is dropped first. */
   readonly cleanCache: boolean;
-  /** Whether the result of `master_tops` is wanted instead of the pillar. */
-  readonly tops: boolean;
+  /** The minion's options, if the result of `master_tops` is wanted instead of the pillar. */
+  readonly tops: ValueMap | null;
 }
 
 /** The request in the load of a `_pillar` command of minion `id`; the grain `id` is set to that id. */
@@ -41,7 +41,7 @@ export function readPillarRequest(load: ValueMap, id: string): PillarRequest {
     extraMinionData: mapOrEmpty(load.get("extra_minion_data")),
     ext: load.get("ext") ?? null,
     cleanCache: truthy(load.get("clean_cache")),
-    tops: false,
+    tops: null,
   };
 }
 
@@ -57,6 +57,7 @@ export function packPillarRequest(request: PillarRequest): Uint8Array {
 export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
   const fields = decode(bytes, "disk");
   const id = isMap(fields) ? fields.get("id") : undefined;
+  const tops = isMap(fields) ? fields.get("tops") : undefined;
   if (!isMap(fields) || typeof id !== "string") throw new WireError("invalid request for a pillar", "id");
   return {
     id,
@@ -67,7 +68,7 @@ export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
     extraMinionData: mapOrEmpty(fields.get("extraMinionData")),
     ext: fields.get("ext") ?? null,
     cleanCache: fields.get("cleanCache") === true,
-    tops: fields.get("tops") === true,
+    tops: isMap(tops) ? tops : null,
   };
 }
 
@@ -82,7 +83,7 @@ export function plainRequest(id: string, grains: ValueMap, options: Partial<Pill
     extraMinionData: new Map(),
     ext: null,
     cleanCache: false,
-    tops: false,
+    tops: null,
   };
   return { ...request, ...options, override: options.override ?? request.override };
 }

@@ -52,7 +52,7 @@ export class PillarService {
 
   /** The pillar of a request as MessagePack of the wire; an error text if it is too large. */
   async pillar(request: PillarRequest): Promise<Uint8Array> {
-    if (request.tops) return encode(await masterTops(request, this.#host), "wire");
+    if (request.tops !== null) return encode(await masterTops(request, this.#host), "wire");
     const key = request.pillarenv === null ? request.id : `${request.id}:${request.pillarenv}`;
     if (request.cleanCache && this.#opts.pillar_cache) this.#drop(key);
     // Pillar with the caller's own values, or for a single call, is not cached.

@@ -58,6 +58,8 @@ export interface PillarQuery {
   readonly ext?: Value;
   /** Whether the master's `pillar_cache` is bypassed. */
   readonly cleanCache?: boolean;
+  /** Whether the result of this host's own `master_tops` is wanted instead. Only where the host compiles its pillar. */
+  readonly tops?: boolean;
 }
 
 /** Access to the world outside the job's process. */

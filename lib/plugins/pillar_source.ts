@@ -43,6 +43,10 @@ export interface PillarContext {
   readonly minionId: string;
   /** The pillar so far; a source must not change it. */
   readonly pillar: ValueMap;
+  /** Puts another map in its place: sources in Python may change the one that they get. */
+  replacePillar(pillar: ValueMap): void;
+  /** Disposed when all sources have run: what they share until then. */
+  readonly untilEnd: AsyncDisposableStack;
   readonly grains: ValueMap;
   /** Salt's `__opts__`: the options of the master, and `pillarenv` and `saltenv` of the request. */
   readonly opts: ValueMap;

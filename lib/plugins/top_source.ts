@@ -13,9 +13,14 @@ export interface TopContext {
   readonly minionId: string;
   /** Its grains, as sent by the minion. */
   readonly grains: ValueMap;
+  /** Salt's `__opts__`: the options of the node that asks its sources. */
   readonly opts: ValueMap;
+  /** The minion's options, as far as it sent them, with its id and its grains. */
+  readonly minionOpts: ValueMap;
   /** The value of the option `master_tops` for this source. */
   readonly setting: Value;
+  /** Disposed when all sources have run: what they share until then. */
+  readonly untilEnd: AsyncDisposableStack;
   readonly signal: AbortSignal;
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }

@@ -10,10 +10,13 @@ import { removeIfExists } from "#lib/os/atomic_file.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { jobRenderHost } from "#lib/render/job_host.ts";
 import { renderTemplate } from "#lib/render/render.ts";
-import { str, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** The engine whose templates are files in Python, with a function `run` that returns the text. */
+const PYTHON_ENGINE = "py";
 
 /** The engines that there are. */
-const ENGINES: readonly string[] = ["jinja", "mako"];
+const ENGINES: readonly string[] = ["jinja", "mako", PYTHON_ENGINE];
 
 /** What a template is rendered with. */
 export interface TemplateData {
@@ -26,6 +29,14 @@ export interface TemplateData {
 /** Whether there is such an engine. */
 export function isEngine(name: string): boolean {
   return ENGINES.includes(name);
+}
+
+/**
+ * The names that a template sees: the caller's, and over them those of its `context`. A file in Python gets `context`
+ * as one name.
+ */
+export function templateVariables(engine: string, names: ValueMap, context: ValueMap): ValueMap {
+  return new Map<Value, Value>(engine === PYTHON_ENGINE ? [...names, ["context", context]] : [...names, ...context]);
 }
 
 /**
@@ -83,9 +94,9 @@ export async function renderNames(
 }
 
 /** The keyword arguments that become variables: not those that tell of the job. */
-export function variablesOf(kwargs: ValueMap): ValueMap {
-  const { context, ...rest } = Object.groupBy([...kwargs], ([key]) => key === "context" ? "context" : "other");
-  const own = (rest.other ?? []).filter(([key]) => !str(key).startsWith("__pub_"));
-  const more = context?.[0]?.[1];
-  return new Map([...own, ...more instanceof Map ? more : []]);
+export function variablesOf(kwargs: ValueMap, engine: string): ValueMap {
+  const given = kwargs.get("context");
+  const names = new Map([...kwargs].filter(([key]) => key !== "context" && !str(key).startsWith("__pub_")));
+  if (given === undefined) return names;
+  return templateVariables(engine, names, isMap(given) ? given : new Map());
 }

@@ -131,6 +131,7 @@ export const CORPORA: readonly Corpus[] = [
     args: ["NAME"],
     needs: ["the Python package mako beside Salt"],
   }),
+  completed("python_programs", "python_programs", { args: ["NAME"] }),
   printed("relative_dates"),
   printed("requisite_runs", { varies: ORDER }),
   {

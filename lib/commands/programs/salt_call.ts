@@ -236,7 +236,7 @@ async function runFunction({ options, args }: Parsed<SaltCallTable>, running: Ru
   const { opts, log, io, output, grains, modules } = running;
   const functionsLog = options.no_log ? SILENT_LOGGER : log;
   const alone: CallHost = { opts, grains, modules, master: WITHOUT_MASTER, log: functionsLog, signal: io.signal };
-  using master = await connect({ ...running, catalogue: modules.catalogue, call: (fun) => callAlone(fun, alone) });
+  using master = await connect({ ...running, catalogue: modules.withoutPython, call: (fun) => callAlone(fun, alone) });
   const [fun, ...words] = args;
   const jid = makeJid();
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);

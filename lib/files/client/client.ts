@@ -41,6 +41,8 @@ export interface FileClientSettings {
   readonly id: string;
   /** The minion's grains, for `master_tops`. */
   readonly grains?: ValueMap;
+  /** The result of this host's own `master_tops`. Absent: its master's. */
+  masterTops?(opts: ValueMap): Promise<ValueMap>;
   /** Sends a command to the file server. */
   readonly request: SendFileCommand;
   /** Whether the file server is this host's own, so that its files can be read directly. Default: false. */
@@ -234,9 +236,13 @@ class SaltFileClient implements FileClient {
     return this.#calls.masterOpts();
   }
 
-  masterTops(): Promise<ValueMap> {
-    const { id, grains } = this.#settings;
-    return this.#calls.masterTops(id, map({ id, ...grains && { grains } }));
+  masterTops(opts: ValueMap): Promise<ValueMap> {
+    const settings = this.#settings, { id, grains = new Map() } = settings;
+    if (settings.masterTops !== undefined) return settings.masterTops(opts);
+    return this.#calls.masterTops(
+      id,
+      new Map([...opts, ...map({ id, grains, __role: opts.get("__role") ?? "minion" })]),
+    );
   }
 
   #place(saltenv: string, other?: string): CachePlace {

@@ -111,6 +111,9 @@ export interface FileClient {
 
   /** The master's options that states need. */
   masterOpts(): Promise<ValueMap>;
-  /** SLS by environment from the master's `master_tops`; none without a master. */
-  masterTops(): Promise<ValueMap>;
+  /**
+   * SLS by environment from the `master_tops` of the master, or of this host if it has none.
+   * @param opts The options of the run of states, for the sources.
+   */
+  masterTops(opts: ValueMap): Promise<ValueMap>;
 }

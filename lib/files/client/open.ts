@@ -8,6 +8,7 @@ import type { FileClient } from "./file_client.ts";
 import type { SendFileCommand } from "./server_calls.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { PermissionSet } from "#lib/plugins/permissions.ts";
+import { isMap, type ValueMap } from "#lib/values/value.ts";
 
 /**
  * Permissions of a function that fetches files into the cache. Files of a server without a master, and local ones, may
@@ -34,19 +35,27 @@ export function fileClientOf(context: ClientContext): FileClient {
 }
 
 function openClient(context: ClientContext): FileClient {
-  const { opts, grains, signal, log } = context;
+  const { opts, grains, outside, signal, log } = context;
+  const isLocal = opts.file_client === "local";
   return openFileClient(
     {
       cachedir: opts.cachedir,
       hashType: opts.hash_type,
       id: opts.id ?? "",
       grains,
-      ownServer: opts.file_client === "local",
-      request: opts.file_client === "local" ? localServer(context) : (load) => context.outside.request(load),
+      ...isLocal && { masterTops: (given) => localTops(given, context) },
+      ownServer: isLocal,
+      request: isLocal ? localServer(context) : (load) => outside.request(load),
       signal,
       log: (level, message) => log(level, message),
     } satisfies FileClientSettings,
   );
+}
+
+async function localTops(given: ValueMap, { opts: { master_tops }, outside }: ClientContext): Promise<ValueMap> {
+  if (!isMap(master_tops) || master_tops.size === 0) return new Map();
+  const saltenv = given.get("saltenv");
+  return await outside.pillar({ tops: true, saltenv: typeof saltenv === "string" ? saltenv : null });
 }
 
 /** The files that a job has fetched from web servers so far, by request. */

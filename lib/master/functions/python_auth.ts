@@ -25,7 +25,7 @@ export function withPythonEauth(builtin: LoadEauth): LoadEauth {
 }
 
 function pythonEauth(name: string, calls: MasterCalls): EauthModule {
-  const given = ({ username, password }: EauthCredentials) => ({ username, password, eauth: name });
+  const given = ({ username, password }: EauthCredentials) => ({ username, password });
   return {
     async authenticate(credentials) {
       const known = await calls.call(`${name}.auth`, given(credentials));

@@ -67,8 +67,12 @@ export class MasterCalls {
    * @returns What it returned; `undefined` if there is no such function.
    * @throws {Error} What it raises, or why its file does not load.
    */
-  async call(fun: string, kwargs: Readonly<Record<string, Value>>): Promise<Value | undefined> {
-    const call = { kind: "call", family: this.#family, fun, args: [], kwargs: map(kwargs), test: false } as const;
+  async call(
+    fun: string,
+    kwargs: Readonly<Record<string, Value>>,
+    args: readonly Value[] = [],
+  ): Promise<Value | undefined> {
+    const call = { kind: "call", family: this.#family, fun, args, kwargs: map(kwargs), test: false } as const;
     try {
       return (await this.#calls.request(call, { signal: this.#signal })).value;
     } catch (error) {

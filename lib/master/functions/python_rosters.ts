@@ -17,7 +17,7 @@ export function pythonRosters(parts: Omit<MasterCallsParts, "lease">): OwnRoster
   return {
     has: (name) => calls.has(name),
     async targets(name, { tgt, tgtType }) {
-      const hosts = await calls.call(`${name}.targets`, { tgt, tgt_type: tgtType });
+      const hosts = await calls.call(`${name}.targets`, {}, [tgt, tgtType]);
       if (hosts === undefined) throw new RosterError(`The roster ${name} has no function targets`);
       if (!isMap(hosts)) throw new RosterError(`The roster ${name} returned no map of hosts, but ${typeName(hosts)}`);
       return new Map([...hosts].map(([id, entry]) => [str(id), entry]));

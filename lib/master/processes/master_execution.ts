@@ -8,6 +8,7 @@ import { makeJid } from "#lib/protocol/jid.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
 import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
+import type { PillarQuery } from "#lib/plugins/job_context.ts";
 import { UnavailableError } from "#lib/errors.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { localPillar } from "#lib/minion/local_call/pillar.ts";
@@ -43,10 +44,16 @@ export async function executeOnMaster(
   const grains = await loadGrains(opts, { core: await loadCoreGrains(), warn: (text) => log.warning(text) });
   await using modules = new CallModules({ opts, log });
   const request = mineRequests(master, log);
-  const pillarParts = { grains, catalogue: modules.catalogue, log, signal, request };
+  const pillarParts = { grains, catalogue: modules.withoutPython, log, signal, request };
   // A pillar of the caller's own wins over one that may be empty.
   const hasPillar = kwargs.has("pillar") || hasPillarFiles(opts);
-  const own = withPillar && hasPillar ? await localPillar(opts, pillarParts) : WITHOUT_MASTER;
+  const own = withPillar && hasPillar ? await localPillar(opts, pillarParts) : {
+    ...WITHOUT_MASTER,
+    freshPillar: async (query: PillarQuery) =>
+      query.tops
+        ? await (await localPillar(opts, pillarParts)).freshPillar(query)
+        : await WITHOUT_MASTER.freshPillar(query),
+  };
   const host = { opts, grains, modules, master: { ...own, request }, log, signal, setErrorDetails };
   try {
     return await callDirectly({ fun, args, kwargs, jid, user }, host);

@@ -76,8 +76,8 @@ export async function serveTops(
   { opts, pillars }: Needs<"opts"> & { readonly pillars: Pick<PillarServices, "compile"> },
 ): Promise<Value> {
   if (!isMap(opts.master_tops) || opts.master_tops.size === 0) return new Map();
-  const sentOpts = load.get("opts"), grains = isMap(sentOpts) ? sentOpts.get("grains") : undefined;
-  const request = plainRequest(id, mapOrEmpty(grains), { tops: true });
+  const sent = mapOrEmpty(load.get("opts"));
+  const request = plainRequest(id, mapOrEmpty(sent.get("grains")), { tops: sent });
   return decode(await pillars.compile(request), "wire");
 }
 

@@ -7,6 +7,7 @@
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { isMasterless } from "#lib/config/masterless.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { hasPillarFiles } from "#lib/pillar/has_files.ts";
 import { PillarProcesses } from "#lib/pillar/processes.ts";
@@ -52,8 +53,9 @@ export class OwnPillar {
    */
   async compile(load: ValueMap): Promise<ValueMap> {
     const { id = "" } = this.#opts;
-    const parsed = readPillarRequest(load, id ?? "");
-    if (!hasPillarFiles(this.#opts) && parsed.ext === null) return parsed.override;
+    const tops = load.get("tops") === true ? optsValues(this.#opts).set("saltenv", load.get("saltenv") ?? null) : null;
+    const parsed = { ...readPillarRequest(load, id ?? ""), tops };
+    if (tops === null && !hasPillarFiles(this.#opts) && parsed.ext === null) return parsed.override;
     const request = packPillarRequest(parsed);
     const { state, pillar } = await new Promise<{ state: string; pillar: Uint8Array }>((resolve) => {
       this.#processes.take({ kind: "pillar", key: "own", id: id ?? "", request }, resolve);

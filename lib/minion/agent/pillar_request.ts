@@ -25,6 +25,7 @@ export function pillarRequest(opts: MinionOpts, grains: ValueMap, query: PillarQ
   });
   if (ext !== undefined && ext !== null) request.set("ext", ext);
   if (query.cleanCache) request.set("clean_cache", true);
+  if (query.tops) request.set("tops", true);
   return request;
 }
 

@@ -27,6 +27,7 @@ export function pythonPlugins(opts: MinionOpts, warn: (message: string) => void)
     renderers: directories("renderers"),
     returners: directories("returners"),
     pillar: directories("pillar"),
+    tops: directories("tops"),
     beacons: directories("beacons"),
     engines: [...directories("engines"), ...opts.engines_dirs],
     sdb: directories("sdb"),

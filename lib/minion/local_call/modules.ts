@@ -40,6 +40,8 @@ export type CustomCall = Pick<JobContext, "grains" | "pillar" | "jobs" | "outsid
 export class CallModules implements AsyncDisposable {
   /** All functions, built-in and custom. */
   readonly catalogue: Catalogue;
+  /** Those that are not in Python, for the compiler of this host's pillar, which adds its own plugins in Python. */
+  readonly withoutPython: Catalogue;
   readonly #options: CallModulesOptions;
   readonly #custom: CustomModules;
   readonly #python: PythonJob<JobContext>;
@@ -78,12 +80,14 @@ export class CallModules implements AsyncDisposable {
       call: (fun) => Promise.reject(new UnavailableError(fun)),
       warn: log.warning,
     });
-    this.catalogue = withCustomModules(withPython, {
+    const custom: Parameters<typeof withCustomModules>[1] = {
       names: new Set(names),
       refusals,
       describe: async () => await (await this.#open()).describeCustom(),
       call: async (fun, args, kwargs) => await (await this.#open()).call(map({ fun }), pack({ args, kwargs })),
-    });
+    };
+    this.catalogue = withCustomModules(withPython, custom);
+    this.withoutPython = withCustomModules(builtin, custom);
   }
 
   /** Whether `fun` belongs to a custom module. */

@@ -7,6 +7,7 @@ import type { CallMaster } from "./call_master.ts";
 import type { Catalogue, PillarQuery } from "#lib/plugins/job_context.ts";
 import { compilePillar } from "#lib/pillar/compile.ts";
 import { extraMinionData } from "#lib/minion/agent/pillar_request.ts";
+import { masterTops } from "#lib/pillar/master_tops.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
@@ -33,7 +34,7 @@ export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): Pill
   return pillarHost({
     ...parts,
     opts,
-    values: optsValues(opts).set("__role", "minion"),
+    values: optsValues(opts).set("__role", "minion").set("grains", parts.grains),
     minionOpts: opts,
     python: {
       plugins: pythonPlugins(opts, parts.log.warning),
@@ -41,6 +42,7 @@ export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): Pill
       log: parts.log,
     },
     sources: [...opts.module_dirs.map((directory) => `${directory}/pillar`), `${opts.extension_modules}/pillar`],
+    tops: [...opts.module_dirs.map((directory) => `${directory}/tops`), `${opts.extension_modules}/tops`],
   });
 }
 
@@ -48,7 +50,11 @@ export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): Pill
 export async function localPillar(opts: MinionOpts, parts: LocalPillarParts): Promise<CallMaster> {
   // Who calls reads the details here: there is no master's log.
   const host = localPillarHost({ ...opts, pillar_safe_render_error: false }, parts);
-  const freshPillar = async ({ override, pillarenv, saltenv, ext }: PillarQuery): Promise<ValueMap> => {
+  const freshPillar = async ({ override, pillarenv, saltenv, ext, tops }: PillarQuery): Promise<ValueMap> => {
+    if (tops) {
+      const values = new Map([...host.values, ["saltenv", saltenv ?? null] as const]);
+      return await masterTops(plainRequest(opts.id, parts.grains, { tops: values }), host);
+    }
     const request = plainRequest(opts.id, parts.grains, {
       override,
       pillarenv: pillarenv ?? null,

@@ -6,6 +6,7 @@
 import { CallModules } from "./modules.ts";
 import { compilePillar } from "#lib/pillar/compile.ts";
 import { encode } from "#lib/values/msgpack.ts";
+import { masterTops } from "#lib/pillar/master_tops.ts";
 import { localPillarHost } from "./pillar.ts";
 import type { PillarRequest } from "#lib/pillar/request.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
@@ -25,8 +26,12 @@ export function runOwnPillarProcess(): Promise<number> {
       const { grains } = request;
       await using modules = new CallModules({ opts, grains, log });
       modules.enter({ grains, pillar: new Map(), signal, ...aloneWith(grains) });
-      const host = localPillarHost(opts, { grains, catalogue: modules.catalogue, log, signal });
-      return encode((await compilePillar(request, host)).pillar, "wire");
+      const host = localPillarHost(opts, { grains, catalogue: modules.withoutPython, log, signal });
+      const { tops } = request;
+      return encode(
+        tops === null ? (await compilePillar(request, host)).pillar : await masterTops(request, host),
+        "wire",
+      );
     };
     return { log, close, pillar };
   });

@@ -23,6 +23,7 @@ export function unpackPillarQuery(bytes: Uint8Array): PillarQuery {
     ...name(fields.get("pillarenv")) !== undefined && { pillarenv: name(fields.get("pillarenv")) },
     ...name(fields.get("saltenv")) !== undefined && { saltenv: name(fields.get("saltenv")) },
     ...fields.get("cleanCache") === true && { cleanCache: true },
+    ...fields.get("tops") === true && { tops: true },
     ...fields.has("ext") && { ext: fields.get("ext") },
   };
 }

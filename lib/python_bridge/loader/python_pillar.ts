@@ -1,6 +1,6 @@
 /**
- * Sources of pillar and of `master_tops` in Python. Each call has a process of its own, with the options of the master
- * and the grains of the minion whose pillar it is.
+ * Sources of pillar and of `master_tops` in Python. Those of one request share a process, which has the options of the
+ * master and the grains of the minion whose pillar it is.
  * @module
  */
 
@@ -13,11 +13,12 @@ import type { PillarContext } from "#lib/plugins/pillar_source.ts";
 import type { TopContext } from "#lib/plugins/top_source.ts";
 import { MissingPlugin, type PythonQuestion } from "#lib/python_bridge/link/session.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import type { Value, ValueMap } from "#lib/values/value.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import { ANY_ARGUMENTS } from "./any_arguments.ts";
 import type { PythonPlugins } from "./python_files.ts";
 import { PythonQuestionFields } from "./question_fields.ts";
-import { type PythonLease, SeparateCalls } from "./separate_calls.ts";
+import { PythonJob } from "./python_job.ts";
+import type { PythonLease } from "./separate_calls.ts";
 import { answerTexts } from "./text_questions.ts";
 
 /** The plugins in Python of a host that compiles pillar. */
@@ -37,7 +38,12 @@ export function withPythonPillars<F extends Pick<Functions<PillarContext>, "get"
   catalogue: Catalogue,
 ): F {
   const argsOf = (context: PillarContext, args: readonly Value[]) => [context.minionId, context.pillar, ...args];
-  return withSources(builtin, { family: "pillar", argsOf, kwargsOf: (kwargs) => kwargs }, python, catalogue);
+  const given = (answer: Value, context: PillarContext): Value => {
+    const [returned = null, changed = null] = Array.isArray(answer) ? answer : [];
+    if (isMap(changed)) context.replacePillar(changed);
+    return returned;
+  };
+  return withSources(builtin, { family: "pillar", argsOf, kwargsOf: (kwargs) => kwargs, given }, python, catalogue);
 }
 
 /** The sources of `master_tops` of `builtin`, and those in Python. */
@@ -46,9 +52,10 @@ export function withPythonTops<F extends Pick<Functions<TopContext>, "get">>(
   python: PillarPython,
   catalogue: Catalogue,
 ): F {
-  const kwargsOf = (_given: ValueMap, { opts, grains }: TopContext): ValueMap =>
-    new Map<Value, Value>([["opts", opts], ["grains", grains]]);
-  return withSources(builtin, { family: "tops", argsOf: () => [], kwargsOf }, python, catalogue);
+  const kwargsOf = (_given: ValueMap, { minionOpts, grains }: TopContext): ValueMap =>
+    new Map<Value, Value>([["opts", minionOpts], ["grains", grains]]);
+  const kind: SourceKind<TopContext> = { family: "tops", argsOf: () => [], kwargsOf, given: (answer) => answer };
+  return withSources(builtin, kind, python, catalogue);
 }
 
 /** The options of both families, for the log. */
@@ -58,6 +65,8 @@ interface SourceKind<C> {
   readonly family: keyof typeof KIND_NAMES;
   argsOf(context: C, args: readonly Value[]): Value[];
   kwargsOf(kwargs: ValueMap, context: C): ValueMap;
+  /** What a source gives, of its answer. */
+  given(answer: Value, context: C): Value;
 }
 
 function withSources<C extends SourceContext, F extends Pick<Functions<C>, "get">>(
@@ -69,26 +78,34 @@ function withSources<C extends SourceContext, F extends Pick<Functions<C>, "get"
   const files = plugins.files[kind.family] ?? {};
   const names = new Set(plugins.names[kind.family] ?? []);
   if (Object.keys(files).length === 0) return builtin;
+  const jobs = new WeakMap<AsyncDisposableStack, PythonJob<C>>();
+  const open = (context: C): PythonJob<C> => {
+    const { socket, close } = lease.lend();
+    const job = new PythonJob<C>({
+      role: "master",
+      plugins,
+      log,
+      socket,
+      context: () => context,
+      answers: () => (question, asking) => answerSource(question, asking, catalogue),
+      isHidden: () => false,
+    });
+    context.untilEnd.defer(close);
+    context.untilEnd.defer(() => job.end());
+    return job;
+  };
   return {
     ...builtin,
     async get(name: string): Promise<ModuleFunction<C> | undefined> {
       const module = moduleOfFunction(name);
       if (!names.has(module)) return await builtin.get(name);
-      const calls = (context: C) =>
-        new SeparateCalls<C>({
-          role: "master",
-          plugins,
-          log,
-          context: () => context,
-          answers: () => (question, asking) => answerSource(question, asking, catalogue),
-          isHidden: () => false,
-        }, lease);
       return sourceOf<C>(async (context, args, kwargs) => {
         if ("notes" in context) context.notes.changing(`the source ${module}, in Python`);
         const call = { kind: "call", family: kind.family, fun: name, test: false } as const;
         try {
           const given = { args: kind.argsOf(context, args), kwargs: kind.kwargsOf(kwargs, context) };
-          return (await calls(context).request({ ...call, ...given }, context)).value;
+          const job = jobs.getOrInsertComputed(context.untilEnd, () => open(context));
+          return kind.given((await job.request({ ...call, ...given }, context)).value, context);
         } catch (error) {
           if (!(error instanceof MissingPlugin)) throw error;
           const reason = error.reason === null || error.reason === "" ? "" : `: ${error.reason}`;
@@ -117,7 +134,8 @@ async function answerSource(
     case "opts":
       return context.opts;
     case "grains":
-      return context.grains;
+      // As in Salt, a master's sources of `master_tops` get the minion's as an argument only.
+      return "pillar" in context ? context.grains : context.opts.get("grains") ?? {};
     case "pillar":
       return "pillar" in context ? context.pillar : {};
     case "has":

@@ -94,7 +94,7 @@ async function renderPython(
     pillar,
     is_template: isTemplate,
     run: runOf(context),
-    names: renderer === "mako" ? templateNames(given) : furtherNames(given),
+    names: renderer === "mako" || isTemplate ? templateNames(given) : furtherNames(given),
   }, context);
   return value;
 }

@@ -33,16 +33,27 @@ export class PythonLease {
 
   /** Calls `run` with what gives the path of Python's socket. */
   async use<T>(run: (socket: () => Promise<string>) => Promise<T>): Promise<T> {
+    const lent = this.lend();
+    try {
+      return await run(lent.socket);
+    } finally {
+      await lent.close();
+    }
+  }
+
+  /** What gives the path of Python's socket until it is closed. */
+  lend(): { socket(): Promise<string>; close(): Promise<void> } {
     if (this.#keeps) {
-      const kept = this.#kept ??= this.#open();
-      return await run(async () => await (await kept).socket());
+      return {
+        socket: async () => await (await (this.#kept ??= this.#open())).socket(),
+        close: () => Promise.resolve(),
+      };
     }
     let own: Promise<PythonZygote> | undefined;
-    try {
-      return await run(async () => await (await (own ??= this.#open())).socket());
-    } finally {
-      await (await own)?.close();
-    }
+    return {
+      socket: async () => await (await (own ??= this.#open())).socket(),
+      close: async () => await (await own)?.close(),
+    };
   }
 
   async #open(): Promise<PythonZygote> {

@@ -35,5 +35,5 @@ export interface TopSource extends SlsSource {
    */
   renderTop(saltenv: string): Promise<RenderedFile | undefined>;
   /** The SLS names that `master_tops` assigns to this minion, by environment. */
-  masterTops(): Promise<ReadonlyMap<string, readonly string[]>>;
+  masterTops(): Promise<ReadonlyMap<string, readonly Value[]>>;
 }

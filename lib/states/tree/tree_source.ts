@@ -8,6 +8,7 @@ import { placeText, RenderError, type RenderErrorDetail } from "#lib/errors.ts";
 import { moduleNameOf } from "#lib/plugins/loader.ts";
 import { type RenderMistake, SlsRenderError } from "#lib/states/compiler/compile_error.ts";
 import type { RenderedFile, TopSource } from "#lib/states/compiler/source.ts";
+import { asListIfTruthy } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { Rendered, RenderRequest } from "#lib/render/render.ts";
 
@@ -18,7 +19,7 @@ export interface TreeFiles {
   listStates(saltenv: string): Promise<string[]>;
   fileList(saltenv: string, prefix?: string): Promise<string[]>;
   envs(): Promise<string[]>;
-  masterTops(): Promise<ValueMap>;
+  masterTops(opts: ValueMap): Promise<ValueMap>;
 }
 
 export interface TreeSetting {
@@ -114,10 +115,12 @@ export class TreeSource implements TopSource {
     return dest === undefined ? undefined : await this.#render({ dest, name: stateTop, sls: "", saltenv });
   }
 
-  async masterTops(): Promise<ReadonlyMap<string, readonly string[]>> {
-    const tops = new Map<string, readonly string[]>();
-    for (const [env, names] of await this.#setting.files.masterTops()) {
-      if (Array.isArray(names)) tops.set(str(env), names.map(str));
+  async masterTops(): Promise<ReadonlyMap<string, readonly Value[]>> {
+    const tops = new Map<string, readonly Value[]>();
+    const { files, opts } = this.#setting;
+    for (const [env, names] of await files.masterTops(opts)) {
+      // As in Salt, a map stands for its keys. A text is one name.
+      tops.set(str(env), isMap(names) ? [...names.keys()] : asListIfTruthy(names));
     }
     return tops;
   }

@@ -47,7 +47,7 @@ async function scriptRenderer(
 ): Promise<((text: string) => Promise<string>) | undefined> {
   const { isEngine, renderText, variablesOf } = await import("#modules/execution/_templates.ts");
   if (!isEngine(engine)) return undefined;
-  return (text) => renderText(text, { engine, saltenv, variables: variablesOf(kwargs) }, context);
+  return (text) => renderText(text, { engine, saltenv, variables: variablesOf(kwargs, engine) }, context);
 }
 
 export const script: ModuleFunction<JobContext> = fn({

@@ -121,7 +121,7 @@ makedirs
     }
     const rendered = await renderFile(
       source,
-      { engine: template, saltenv: env, variables: variablesOf(kwargs) },
+      { engine: template, saltenv: env, variables: variablesOf(kwargs, template) },
       context,
     );
     const into = dest === "" ? externalPath(path, findCachePlace(env, context)) : dest;
@@ -142,7 +142,11 @@ async function namesOf(
 ): Promise<string[]> {
   if (!template) return [path, dest];
   const { renderNames, variablesOf } = await import("#modules/execution/_templates.ts");
-  return await renderNames([path, dest], { engine: template, saltenv, variables: variablesOf(kwargs) }, context);
+  return await renderNames(
+    [path, dest],
+    { engine: template, saltenv, variables: variablesOf(kwargs, template) },
+    context,
+  );
 }
 
 export const get_url: ModuleFunction<JobContext> = fn({

@@ -85,14 +85,14 @@ export function rendererOf(
   kwargs: ValueMap,
 ): NonNullable<ManagedRequest["render"]> {
   return async (path, engine) => {
-    const { isEngine, renderFile, variablesOf } = await import("#modules/execution/_templates.ts");
+    const { isEngine, renderFile, templateVariables, variablesOf } = await import("#modules/execution/_templates.ts");
     if (!isEngine(engine)) throw new CommandError(`Specified template format ${engine} is not supported`);
     const { name, source, user, group, mode, attrs, saltenv } = given;
-    const variables = new Map([
-      ...variablesOf(kwargs),
+    const names = new Map([
+      ...variablesOf(kwargs, engine),
       ...map({ name, source, user, group, mode, attrs, saltenv }),
-      ...laidOver(given.defaults, given.context),
     ]);
+    const variables = templateVariables(engine, names, laidOver(given.defaults, given.context));
     return await renderFile(path, { engine, saltenv: textOr(saltenv, "base"), variables }, context);
   };
 }

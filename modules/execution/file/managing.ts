@@ -50,13 +50,13 @@ export const apply_template_on_contents: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { contents: p.any(), template: p.any(), context: p.any(), defaults: p.any(), saltenv: p.any() },
   async run({ contents, template, context: more, defaults, saltenv }, context) {
-    const { isEngine, renderText } = await import("#modules/execution/_templates.ts");
+    const { isEngine, renderText, templateVariables } = await import("#modules/execution/_templates.ts");
     const engine = str(template);
     if (!isEngine(engine)) {
       return map({ result: false, comment: `Specified template format ${engine} is not supported` });
     }
     const source = contents instanceof Uint8Array ? new TextDecoder().decode(contents) : str(contents);
-    const variables = laidOver(defaults, more);
+    const variables = templateVariables(engine, new Map(), laidOver(defaults, more));
     return await renderText(source, { engine, saltenv: textOr(saltenv, "base"), variables }, context);
   },
 });

@@ -63,11 +63,14 @@ class Functions(collections.abc.Mapping):
             return False
         return True
 
+    def _names(self):
+        return sorted({*self._job.ask("names", family=self._family), *self._job.family(self._family).names()})
+
     def __iter__(self):
-        return iter(self._job.ask("names", family=self._family))
+        return iter(self._names())
 
     def __len__(self):
-        return len(self._job.ask("names", family=self._family))
+        return len(self._names())
 
     def __getattr__(self, module):
         if module.startswith("__"):

@@ -87,7 +87,9 @@ class Job:
         if name == "__opts__":
             opts = self.ask("opts")
             # Grains that a plugin changes stay as they were in its options.
-            opts.update(grains=copy.deepcopy(self.dunder("__grains__")), pillar=self.dunder("__pillar__"))
+            opts["grains"] = copy.deepcopy(self.dunder("__grains__"))
+            if self.role != "master":
+                opts["pillar"] = self.dunder("__pillar__")
             opts.setdefault("test", False)
             return opts
         if name in ("__grains__", "__pillar__"):
@@ -197,7 +199,16 @@ class Job:
         self._set_globals(function, message.get("globals") or {})
         if "test" in message and "__opts__" in self._dunders:
             self._dunders["__opts__"]["test"] = message["test"]
+        if message["family"] == "pillar":
+            return {"value": self._pillar(message["fun"], function, args, kwargs)}
         return {"value": self._returned(message["fun"], _call(function, args, kwargs))}
+
+    def _pillar(self, fun, function, args, kwargs):
+        """What a source of pillar returns, and the pillar that it was given, if it has changed it."""
+        pillar = args[1]
+        before = copy.deepcopy(pillar)
+        returned = self._returned(fun, _call(function, args, kwargs))
+        return [returned, None if pillar == before else self._returned(fun, pillar)]
 
     def _executed(self, fun, data, args, kwargs):
         """What an executor gets: the options, the job, and the function with its arguments."""

@@ -73,9 +73,14 @@ DUNDERS = {
         "__runners__",
     ),
 }
+#: Those that are there even if a file does not mention them.
+CHEAP_DUNDERS = ("__salt__", "__utils__", "__context__")
 USUAL_DUNDERS = ("__salt__", "__grains__", "__pillar__", "__opts__", "__context__", "__utils__", "__proxy__")
+DUNDERS["tops"] = ("__grains__", "__pillar__", "__opts__", "__context__")
+DUNDERS["pillar"] = ("__salt__",) + DUNDERS["tops"] + ("__utils__",)
+DUNDERS["auth"] = ("__salt__",) + DUNDERS["tops"]
 DUNDERS["renderers"] = USUAL_DUNDERS + ("__states__",)
-DUNDERS["roster"] = DUNDERS["engines"] + ("__runner__",)
+DUNDERS["roster"] = DUNDERS["tops"] + ("__utils__", "__runner__")
 
 
 class Loaded:
@@ -225,9 +230,12 @@ class Family:
     def _give_dunders(self, module, text):
         for name in DUNDERS.get(self.name, USUAL_DUNDERS):
             # Maps that a file does not mention are not fetched.
-            if name in ("__salt__", "__utils__", "__context__") or name.encode() in text:
+            if name in CHEAP_DUNDERS or name.encode() in text:
                 value = self._job.dunder(name)
                 own = module.__dict__.get(name)
+                if name == "__opts__" and self.name == "pillar":
+                    # As in Salt, what a source writes there the next one does not see.
+                    value = dict(value)
                 if name == "__opts__" and isinstance(own, dict):
                     value = dict(value, **own)
                 setattr(module, name, value)

@@ -1,4 +1,4 @@
-"""SLS files in Python (`#!py`)."""
+"""SLS files in Python (`#!py`), and files that Python renders (`template: py`): the function `run`."""
 
 import os
 import sys
@@ -10,27 +10,40 @@ from . import errors
 
 
 def run(job, message):
-    """The result of the file's function `run`."""
+    """The result of the file's function `run`; of a template a text."""
     module = types.ModuleType(message["name"])
     module.__file__ = message["path"]
-    names = {name: job.dunder(name) for name in ("__salt__", "__grains__", "__opts__")}
-    if message["pillar"]:
-        names["__pillar__"] = job.dunder("__pillar__")
-    names["__env__"] = message["saltenv"]
-    names["__sls__"] = message["sls"]
-    for name, value in names.items():
-        setattr(module, name, value)
-        setattr(module, "saltenv" if name == "__env__" else name.strip("_"), value)
-    for name, value in message.get("names", {}).items():
-        setattr(module, name, value)
-    module.pillar = names.get("__pillar__", {})
+    names = _names(job, message)
+    module.__dict__.update(names)
     sys.modules[module.__name__] = module
     text = message["text"]
     if os.path.isfile(message["path"]):
         with open(message["path"], "rb") as file:
             text = file.read()
-    exec(compile(text, message["path"] or message["sls"], "exec"), module.__dict__)
+    exec(compile(text, message["path"] or message["sls"] or message["name"], "exec"), module.__dict__)
+    # As in Salt, names of the file with the same names do not hide them.
+    module.__dict__.update(names)
     try:
-        return module.run()
+        return _text(module.run()) if message["is_template"] else module.run()
     except Exception as error:
         raise SaltRenderError(errors.trace_of(error)) from None
+
+
+def _names(job, message):
+    """The names that the file sees."""
+    known = ["salt", "grains", "opts"] + (["pillar"] if message["pillar"] else [])
+    names = {"__%s__" % name: job.dunder("__%s__" % name) for name in known}
+    names.update({name: names["__%s__" % name] for name in known}, __env__=message["saltenv"], saltenv=message["saltenv"])
+    names.setdefault("pillar", {})
+    if not message["is_template"]:
+        names.update(__sls__=message["sls"], sls=message["sls"])
+    names.update(message.get("names", {}))
+    return names
+
+
+def _text(value):
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode("utf-8")
+    if isinstance(value, str):
+        return value
+    raise TypeError("expected str, bytes, or bytearray not %s" % type(value))
