@@ -27,6 +27,11 @@ import { writeTrace } from "#lib/tracing/trace_context.ts";
 import { asList, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
+/**
+ * A job for so many minions is stored, and given to the other masters of a cluster, before it is published: behind its
+ * returns both would wait, and the client's answer with them.
+ */
+const LARGE_JOB = 1_000;
 /** Maximum time that a job waits for minions, in seconds. */
 const MAX_TTL_S = 30 * 86_400;
 
@@ -204,9 +209,10 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   const job = jobOf(load, services);
   const { jid, live, kwargs, stored } = job;
   const { minions, missing } = addressees;
-  // The master checks data of minions for such a job against the cache, so the job must be stored before it is
-  // published.
-  const first = live || job.reader !== undefined;
+  const isLarge = minions.length >= LARGE_JOB;
+  // The master checks data of minions for a live or hidden job against the cache, so the job must be stored before it
+  // is published.
+  const first = live || job.reader !== undefined || isLarge;
   if (first) {
     const failure = await storeFirst(job, minions, services);
     if (failure !== undefined) return failure;
@@ -219,8 +225,9 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   writeTrace(publish, services.trace?.context);
   await services.fire(jobPublish(jid), asNoted(publish));
   const delivery = { minions, ttlMs: jobTtlMs(kwargs, services), live };
+  if (isLarge) await services.jobs.share(publish, delivery);
   await inSpan(services.trace, "salt.pub.send", () => services.jobs.publish(publish, delivery));
-  const shared = services.jobs.share(publish, delivery);
+  const shared = isLarge ? undefined : services.jobs.share(publish, delivery);
   // Other jobs are stored while they are being sent: half a dozen new files take longer than everything else here. The
   // client is answered when the job is stored.
   if (!first) await inSpan(services.trace, "salt.store.load", () => storeJob(jid, stored, minions, services));

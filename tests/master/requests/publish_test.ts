@@ -62,6 +62,20 @@ Deno.test("an operator gets the reply to a publish when the job is as durable as
   }
 });
 
+Deno.test("a job for a thousand minions is stored and shared before it is published, a smaller one published first", async () => {
+  for (const count of [999, 1_000]) {
+    using services = await openSite({}, Array.from({ length: count }, (_, i) => `web${i}`));
+    const steps: string[] = [];
+    const note = (step: string) => () => {
+      steps.push(services.stored.list().length === 1 ? `${step}, stored` : step);
+      return Promise.resolve();
+    };
+    const noting = { ...services, jobs: { ...services.jobs, publish: note("publish"), share: note("share") } };
+    jidOf(await publish(noting));
+    assertEquals(steps, count < 1_000 ? ["publish", "share"] : ["share, stored", "publish, stored"]);
+  }
+});
+
 Deno.test("a no_log job is refused if a power failure could lose its no_log mark", async () => {
   using services = await openSite();
   const unsure = {
