@@ -173,7 +173,7 @@ Deno.test({
       };
       for (const [name, text] of Object.entries(texts)) Deno.writeTextFileSync(`${root}/${name}`, text);
       const script = `mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/shadow" /etc/shadow && exec "$@"`;
-      const flags = ["--allow-all", "--no-lock", "--quiet", "--config", TREE_CONFIG];
+      const flags = ["--allow-all", "--no-lock", "--node-modules-dir=manual", "--quiet", "--config", TREE_CONFIG];
       const deno = [Deno.execPath(), "run", ...flags, `${root}/ask.ts`];
       const { out, err } = await run([...UNSHARE_MOUNTS, "sh", "-c", script, root, ...deno]);
       assertEquals(out.trim(), "[true,false,false,false]", err);

@@ -108,10 +108,11 @@ sharingTest(
 sharingTest("rows that are no data are refused by name, and what follows is taken", async ({ server, a }) => {
   await a.start();
   await eventually(() => a.data.list().length === 0, { what: "a start" });
-  await server.sql(`insert into salt.bank select b, m, body, now(), 9, nextval('salt.bank_seq') from (values
+  // In one transaction: a look between both would refuse web3 too, and the second has no new number.
+  await server.sql(`begin; insert into salt.bank select b, m, body, now(), 9, nextval('salt.bank_seq') from (values
     ('grains', '../../evil', '\\x80'::bytea), ('grains', 'web1', '\\xc1'), ('../evil', 'web1', '\\x80'),
     ('mine', 'web2', '\\x80'), ('tokens', 'abc', '\\x80'), ('grains', 'web3', '\\x81a26f73a244')) as x(b, m, body);
-    update salt.bank set body = '\\x81a26f73a158' where minion = 'web3'; notify salt, 'd'`);
+    update salt.bank set body = '\\x81a26f73a158' where minion = 'web3'; notify salt, 'd'; commit`);
   await has(a, "web3", "X");
   for (const name of ["../../evil", "web1", "web2", "abc"]) {
     assert(

@@ -62,7 +62,16 @@ class Place {
   get self() {
     return {
       command: Deno.execPath(),
-      args: ["run", "--allow-all", "--quiet", "--no-lock", "--config", TREE_CONFIG, this.script],
+      args: [
+        "run",
+        "--allow-all",
+        "--quiet",
+        "--no-lock",
+        "--node-modules-dir=manual",
+        "--config",
+        TREE_CONFIG,
+        this.script,
+      ],
     };
   }
 

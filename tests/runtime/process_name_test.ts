@@ -27,7 +27,16 @@ Deno.test({
   async fn() {
     const file = Deno.makeTempFileSync({ prefix: "named_", suffix: ".js" });
     Deno.writeTextFileSync(file, NAMED);
-    const args = ["run", "--allow-all", "--quiet", "--no-lock", "--config", TREE_CONFIG, file];
+    const args = [
+      "run",
+      "--allow-all",
+      "--quiet",
+      "--no-lock",
+      "--node-modules-dir=manual",
+      "--config",
+      TREE_CONFIG,
+      file,
+    ];
     const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
     const reader = child.stdout.getReader();
     try {

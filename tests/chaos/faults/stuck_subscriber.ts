@@ -30,7 +30,9 @@ export const stuckSubscriber: Fault = {
     await using fleet = await ProcessFleet.start({ minions: 1 });
     const { pub, pull } = masterBus(fleet.masterOpts.sock_dir);
     const reader = new URL("../harness/bus_reader.ts", import.meta.url).pathname;
-    const stuck = Service.start("reader", [Deno.execPath(), "run", "-A", reader, pub], `${fleet.root}/reader.out`);
+    // Stopped while it writes the code cache, which all Deno processes of a user share, it would stop their starts too.
+    const command = [Deno.execPath(), "run", "-A", "--no-code-cache", reader, pub];
+    const stuck = Service.start("reader", command, `${fleet.root}/reader.out`);
     const output = () => Deno.readTextFileSync(stuck.output);
     const subscribers = await Promise.all(
       Array.from({ length: others }, () => EventSubscriber.connect(pub, ["chaos/"])),

@@ -109,7 +109,7 @@ Deno.test({
     for (const [made, machine] of [["", "no_machine_id_available"], ["echo beef > /var/lib/dbus/machine-id", "beef"]]) {
       const mounts = "mount -t tmpfs none /etc; mount -t tmpfs none /var/lib; mkdir /var/lib/dbus";
       const run = `set -e; ${mounts}; ${made}
-        exec "$0" run --allow-all --no-lock --config "$2" "$1"`;
+        exec "$0" run --allow-all --no-lock --node-modules-dir=manual --config "$2" "$1"`;
       const [unshare, ...words] = UNSHARE_MOUNTS;
       const args = [...words, "sh", "-c", run, Deno.execPath(), script, TREE_CONFIG];
       const { stdout, stderr } = await new Deno.Command(unshare, { args }).output();
