@@ -3,6 +3,7 @@
  * @module
  */
 
+import { isFile } from "#lib/os/file_kind.ts";
 import { isMap, map, str, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually, WITHIN_MS } from "#tests/support/eventually.ts";
@@ -18,6 +19,7 @@ def beacon(config):
     joined = {}
     for one in config:
         joined.update(one)
+    open(joined["path"] + ".looked_" + joined["_beacon_name"], "w").close()
     if joined["_beacon_name"] != "tells" or not __salt__["file.file_exists"](joined["path"]):
         return []
     if "told" in __context__:
@@ -66,7 +68,9 @@ fleetTest(
     const found = await next("salt/beacon/web1/tells/found");
     found.delete("_stamp");
     assertEquals(found, map({ name: "tells", kernel: "Linux", module: "salt.loaded.ext.beacons.tells", id: "web1" }));
-    for (const name of ["tells", "second"]) await next(`salt/beacon/web1/${name}/again`);
+    await next("salt/beacon/web1/tells/again");
+    // Only beacons that have looked are closed.
+    await eventually(() => isFile(`${path}.looked_second`), { what: "a look of the second beacon" });
     assertEquals(await call("saltutil.refresh_beacons"), true);
     const closed = () => Deno.readTextFileSync(`${path}.closed`).split("\n").sort();
     await eventually(() => closed().length >= 3, { what: "the ends of both beacons" });
