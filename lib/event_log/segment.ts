@@ -59,11 +59,12 @@ export function readLogId(directory: string): string | undefined {
 }
 
 /**
- * Gives the log in a directory an id.
+ * Gives the log in a directory an id. It begins with a letter: an operator's offset `12345678.3320` would be read as
+ * the number 12345678.332, another offset.
  * @throws What writing throws.
  */
 export function makeLogId(directory: string): string {
-  const id = crypto.randomUUID().slice(0, 8);
+  const id = `f${crypto.randomUUID().slice(1, 8)}`;
   writeFileAtomic(`${directory}/id`, `${id}\n`, { mode: 0o600 });
   return id;
 }

@@ -1,10 +1,12 @@
 /** @module */
 import { EventLogReader, type LoggedEvent } from "#lib/event_log/reader.ts";
 import { EventLogWriter } from "#lib/event_log/writer.ts";
-import { listSegments } from "#lib/event_log/segment.ts";
+import { listSegments, makeLogId } from "#lib/event_log/segment.ts";
 import { offsetText, parseOffset } from "#lib/event_log/offset.ts";
 import { seekSince } from "#lib/event_log/since.ts";
 import { CommandError } from "#lib/errors.ts";
+import { float } from "#lib/values/value.ts";
+import { yamlifyArg } from "#lib/yaml/arguments.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -47,6 +49,16 @@ Deno.test("an offset is a text that tells its log", () => {
   assertEquals(parseOffset(offsetText(offset)), offset);
   for (const other of ["", "12", "3f2a9c01.", "3f2a9c01.-1", "XYZ.1", "3f2a9c01.1 "]) {
     assertEquals(parseOffset(other), undefined);
+  }
+});
+
+Deno.test("an offset in a command's arguments stays as it is: no log has an id of digits alone", async () => {
+  assertEquals(yamlifyArg("12345678.3320"), float(12345678.332));
+  for (let i = 0; i < 300; i++) {
+    await withTemporaryDirectory((directory) => {
+      const offset = offsetText({ log: makeLogId(directory), number: 3320 });
+      assertEquals([yamlifyArg(offset), parseOffset(offset)?.number], [offset, 3320]);
+    });
   }
 });
 
