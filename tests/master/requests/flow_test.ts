@@ -87,8 +87,9 @@ fleetTest("jobs run on as many minions at once as the rule says, also over a res
   const found = async () => (await fleet.saltRun("jobs.lookup_jid", jid, "--out=json")).out;
   await eventually(async () => runsIn(await found()).length === 3, { what: "the returns of all three" });
   for (const [i, [from]] of runsIn(await found()).entries()) assert(i === 0 || from >= runsIn(await found())[i - 1][1]);
-  const [row] = await countsOf(fleet, ([row]) => row?.running === 0);
-  assertEquals([row.waiting, row.rule.fun], [0, "cmd.run"]);
+  // The counts are written now and then: between two minions none had a place, and one waited.
+  const [row] = await countsOf(fleet, ([row]) => row?.running === 0 && row.waiting === 0);
+  assertEquals(row.rule.fun, "cmd.run");
 });
 
 Deno.test("a rule that cannot be read stops the start", async () => {
