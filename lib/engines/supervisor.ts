@@ -9,7 +9,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { frame } from "#lib/protocol/frames.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { killProcessTree } from "#lib/procfs/process_tree.ts";
+import { killGroup, killProcessTree } from "#lib/procfs/process_tree.ts";
 import { V8_FLAGS } from "#lib/runtime/self_command.ts";
 import type { Value } from "#lib/values/value.ts";
 import { type EngineEntry, type EngineList, readEngines } from "./engine_list.ts";
@@ -211,11 +211,7 @@ class EngineProcess {
 
   /** Ends it, and what it has started. */
   kill(): void {
-    if (!this.#hasEnded) return killProcessTree(this.#child.pid);
-    try {
-      Deno.kill(-this.#child.pid, "SIGKILL"); // its group
-    } catch {
-      // It has left nothing.
-    }
+    if (this.#hasEnded) killGroup(this.#child.pid);
+    else killProcessTree(this.#child.pid);
   }
 }

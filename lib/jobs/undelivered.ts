@@ -177,17 +177,8 @@ export class UndeliveredJobs {
 
   /** The jobs that are not over, as {@linkcode left} finds them; nothing is removed. */
   pending(now: Moment): Delivery[] {
-    const logged = this.#log.left().flatMap(({ jid, sealed }) => this.#open(jid, sealed, now) ?? []);
-    const filed = this.#namesOfFiles().flatMap((jid) => {
-      const bytes = readFileIfExists(`${this.#directory}/${jid}`);
-      return bytes === undefined ? [] : this.#open(jid, bytes, now) ?? [];
-    });
-    const jids = new Set(filed.map(({ jid }) => jid));
-    return [...logged.filter(({ jid }) => !jids.has(jid)), ...filed].filter(({ ttlMs }) => ttlMs > 0);
-  }
-
-  #namesOfFiles(): string[] {
-    return [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
+    const filed = this.#readFiles(now).flatMap(({ delivery }) => delivery ?? []);
+    return this.#withLogged(filed, now).filter(({ ttlMs }) => ttlMs > 0);
   }
 
   /**
@@ -195,21 +186,35 @@ export class UndeliveredJobs {
    * @param warn Called with jobs whose files a power failure has cut.
    */
   left(now: Moment, warn: (text: string) => void = () => {}): LeftJobs {
-    const logged = this.#log.left().flatMap(({ jid, sealed }) => this.#open(jid, sealed, now) ?? []);
-    const filed = this.#leftInFiles(now, warn);
-    const jids = new Set(filed.map(({ jid }) => jid));
-    for (const { jid } of logged) if (jids.has(jid)) this.#twice.add(jid);
-    const all = [...logged.filter(({ jid }) => !jids.has(jid)), ...filed];
+    const all = this.#withLogged(this.#leftInFiles(now, warn), now, (jid) => void this.#twice.add(jid));
     return {
       deliveries: all.filter(({ ttlMs }) => ttlMs > 0),
       expired: all.filter(({ ttlMs }) => ttlMs <= 0),
     };
   }
 
-  #leftInFiles(now: Moment, warn: (text: string) => void): Delivery[] {
-    return this.#namesOfFiles().flatMap((jid) => {
+  /**
+   * The jobs of the log, and those of the files, which win.
+   * @param onTwice Called with jobs that are in both.
+   */
+  #withLogged(filed: readonly Delivery[], now: Moment, onTwice: (jid: string) => void = () => {}): Delivery[] {
+    const jids = new Set(filed.map(({ jid }) => jid));
+    const logged = this.#log.left().flatMap(({ jid, sealed }) => this.#open(jid, sealed, now) ?? []);
+    for (const { jid } of logged) if (jids.has(jid)) onTwice(jid);
+    return [...logged.filter(({ jid }) => !jids.has(jid)), ...filed];
+  }
+
+  /** The files, each with its job if it can be read. */
+  #readFiles(now: Moment) {
+    const jids = [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
+    return jids.map((jid) => {
       const bytes = readFileIfExists(`${this.#directory}/${jid}`);
-      const delivery = bytes === undefined ? undefined : this.#open(jid, bytes, now);
+      return { jid, bytes, delivery: bytes === undefined ? undefined : this.#open(jid, bytes, now) };
+    });
+  }
+
+  #leftInFiles(now: Moment, warn: (text: string) => void): Delivery[] {
+    return this.#readFiles(now).flatMap(({ jid, bytes, delivery }) => {
       if (bytes?.length === 0) {
         warn(`Job ${jid} is not delivered to the minions that have missed it: its file is empty`);
       }

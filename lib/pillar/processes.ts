@@ -15,6 +15,7 @@ import { masterProcess, PILLAR_PROCESS } from "#lib/runtime/self_command.ts";
 import { packNumbered, type PillarReplyMessage, type PillarRequestMessage } from "./messages.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { map } from "#lib/values/value.ts";
+import { WaitingRequests } from "./waiting_requests.ts";
 
 /** Maximum number of waiting requests, of all minions and of one. */
 const MAX_WAITING = 10_000, MAX_OF_ONE = 4;
@@ -50,7 +51,7 @@ interface Waiting {
 export class PillarProcesses {
   readonly #parts: PillarProcessesParts;
   readonly #processes: PillarProcess[] = [];
-  #waiting: Waiting[] = [];
+  readonly #waiting = new WaitingRequests<Waiting>();
   #closed = false;
 
   constructor(parts: PillarProcessesParts) {
@@ -60,7 +61,7 @@ export class PillarProcesses {
   /** Their current activity, in one line. */
   describe(): string {
     const busy = this.#processes.filter((process) => process.busy).length;
-    return `${this.#processes.length} pillar processes, ${busy} at work, ${this.#waiting.length} pillars waiting`;
+    return `${this.#processes.length} pillar processes, ${busy} at work, ${this.#waiting.size} pillars waiting`;
   }
 
   /**
@@ -71,42 +72,34 @@ export class PillarProcesses {
     const answer = (pillar: Uint8Array | "full" | "lost") => reply(replyOf(message.key, pillar));
     if (this.#closed) return answer("lost");
     // A minion that repeats its request waits for the first one's answer.
-    const same = this.#waiting.find(({ message: { id, request } }) =>
-      id === message.id && sameBytes(request, message.request)
-    );
+    const fromSameMinion = this.#waiting.of(message.id);
+    const same = fromSameMinion.find(({ message: { request } }) => sameBytes(request, message.request));
     if (same !== undefined) return void same.reply.push(answer);
-    const fromSameMinion = this.#waiting.filter(({ message: { id } }) => id === message.id).length;
-    if (this.#waiting.length >= MAX_WAITING || fromSameMinion >= MAX_OF_ONE) {
+    if (this.#waiting.size >= MAX_WAITING || fromSameMinion.length >= MAX_OF_ONE) {
       this.#parts.log.warning(`Too many pillar requests wait: the one of ${message.id} is refused`);
       return answer("full");
     }
-    this.#waiting.push({ message, reply: [answer] });
+    this.#waiting.add(message.id, { message, reply: [answer] });
     this.#next();
   }
 
-  /** Gives waiting requests to idle processes, and starts more processes if needed. */
+  /**
+   * Gives waiting requests to idle processes, and starts more processes if needed. A minion for which a template
+   * computes for long, because of a grain, has one process and not all.
+   */
   #next(): void {
-    for (let waiting = this.#first(); waiting !== undefined && !this.#closed; waiting = this.#first()) {
+    const isIdle = (id: string) => this.#processes.every(({ minion }) => minion !== id);
+    for (let id = this.#waiting.next(isIdle); id !== undefined && !this.#closed; id = this.#waiting.next(isIdle)) {
       const free = this.#processes.filter((process) => !process.busy);
       if (free.length === 0) {
         if (this.#processes.length >= this.#parts.processes || !this.#start()) return;
         continue;
       }
-      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      const waiting = this.#waiting.take(id);
       // The process that compiled this minion's pillar before has it in its cache.
-      const { id } = waiting.message;
       const process = free.find((each) => each.knows(id)) ?? free[0];
-      void this.#serve(process, waiting);
+      if (waiting !== undefined) void this.#serve(process, waiting);
     }
-  }
-
-  /**
-   * The first waiting request of a minion whose pillar is not being compiled: a minion for which a template computes
-   * for long, because of a grain, has one process and not all.
-   */
-  #first(): Waiting | undefined {
-    const atWork = new Set(this.#processes.map((process) => process.minion));
-    return this.#waiting.find(({ message: { id } }) => !atWork.has(id));
   }
 
   /** @returns Whether there is one more. */
@@ -118,7 +111,7 @@ export class PillarProcesses {
     } catch (error) {
       this.#parts.log.error(`No process for pillars can be started: ${messageOf(error)}`);
       if (this.#processes.length > 0) return false;
-      for (const { reply } of this.#waiting.splice(0)) for (const each of reply) each("lost");
+      for (const { reply } of this.#waiting.clear()) for (const each of reply) each("lost");
       return false;
     }
   }
@@ -141,15 +134,14 @@ export class PillarProcesses {
     }
     for (const each of reply) each(this.#closed ? "lost" : answer);
     // Its further requests come after those of the others.
-    const isSame = (waiting: Waiting) => waiting.message.id === message.id;
-    this.#waiting = [...this.#waiting.filter((each) => !isSame(each)), ...this.#waiting.filter(isSame)];
+    this.#waiting.putLast(message.id);
     this.#next();
   }
 
   /** Ends all processes. May be called twice. */
   async close(budget: TimeBudget): Promise<void> {
     this.#closed = true;
-    for (const { reply } of this.#waiting.splice(0)) for (const each of reply) each("lost");
+    for (const { reply } of this.#waiting.clear()) for (const each of reply) each("lost");
     await Promise.all(this.#processes.splice(0).map((process) => process.close(budget)));
   }
 }
@@ -165,8 +157,7 @@ class PillarProcess {
   readonly #process: HelperProcess;
   readonly #known = new Set<string>();
   readonly #ended: Promise<void>;
-  #answer: PromiseWithResolvers<Uint8Array> | undefined;
-  #minion: string | undefined;
+  #work: { readonly minion: string; readonly answer: PromiseWithResolvers<Uint8Array> } | undefined;
   #number = 0;
   #idle: Timer | undefined;
 
@@ -180,7 +171,7 @@ class PillarProcess {
       words: parts.command ?? masterProcess(PILLAR_PROCESS),
       heapMb: HEAP_MB,
       maxAnswer: MAX_ANSWER,
-      answered: (content) => this.#answer?.resolve(content),
+      answered: (content) => this.#work?.answer.resolve(content),
       unreadable: (error) => this.#fail(describeError(error)),
     });
     this.#process.write(parts.opts);
@@ -194,12 +185,12 @@ class PillarProcess {
 
   /** Whether it is compiling a pillar. */
   get busy(): boolean {
-    return this.#answer !== undefined;
+    return this.#work !== undefined;
   }
 
   /** The minion whose pillar it is compiling. */
   get minion(): string | undefined {
-    return this.#minion;
+    return this.#work?.minion;
   }
 
   /** Whether it has compiled this minion's pillar before. */
@@ -214,9 +205,9 @@ class PillarProcess {
   async compile({ id, request }: PillarRequestMessage): Promise<Uint8Array> {
     clearTimeout(this.#idle);
     this.#known.add(id);
-    this.#minion = id;
     const { timeoutMs, idleMs = IDLE_MS } = this.#parts;
-    const answer = this.#answer = Promise.withResolvers<Uint8Array>();
+    const answer = Promise.withResolvers<Uint8Array>();
+    this.#work = { minion: id, answer };
     const late = setTimeout(() => {
       answer.reject(new Error(`it takes more than ${timeoutMs / 1000} seconds (pillar_timeout)`));
       this.#process.kill();
@@ -226,13 +217,13 @@ class PillarProcess {
       return await answer.promise;
     } finally {
       clearTimeout(late);
-      this.#answer = this.#minion = undefined;
+      this.#work = undefined;
       this.#idle = setTimeout(() => void this.#process.closeInput(), idleMs);
     }
   }
 
   #fail(reason: string): void {
-    this.#answer?.reject(new Error(reason));
+    this.#work?.answer.reject(new Error(reason));
   }
 
   /** Ends it: by the end of its input, else by force. */

@@ -22,9 +22,14 @@ export function killProcessTree(pid: number): void {
     generation = childrenOf(...generation).filter((child) => !found.has(child));
   }
   for (const each of found) {
-    signal(-each, "SIGKILL");
+    killGroup(each);
     signal(each, "SIGKILL");
   }
+}
+
+/** Kills the process group of process `pid`, if it leads one of which a process is left. */
+export function killGroup(pid: number): void {
+  signal(-pid, "SIGKILL");
 }
 
 function signal(pid: number, name: Deno.Signal): void {

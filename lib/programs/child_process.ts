@@ -7,6 +7,7 @@
  */
 
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
+import { killGroup } from "#lib/procfs/process_tree.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 
 /** The program to start. */
@@ -135,14 +136,6 @@ function command(spec: ChildSpec, output: "piped" | "null", stdin: "piped" | "nu
     stderr: output,
     detached: true, // setsid(): the pid is also the process group's id
   });
-}
-
-function killGroup(pid: number): void {
-  try {
-    Deno.kill(-pid, "SIGKILL");
-  } catch {
-    // No process is left, as intended.
-  }
 }
 
 /** Collects output up to the limit. */

@@ -5,6 +5,7 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
+import { signalNumber } from "#lib/libc/signal_actions.ts";
 import type { RunningProfile } from "./cpu_profile.ts";
 import { closeInspector } from "./inspector.ts";
 import type { Logger } from "./log.ts";
@@ -14,9 +15,6 @@ export interface Undo {
   /** May be called twice. */
   (): void;
 }
-
-/** The signals that end a service. */
-const ENDING = { SIGTERM: 15, SIGINT: 2 } as const;
 
 /** Options of {@linkcode onShutdown}. */
 export interface ShutdownOptions {
@@ -32,10 +30,10 @@ export interface ShutdownOptions {
 /** Aborts the controller at SIGTERM and SIGINT; a second signal exits immediately. */
 export function onShutdown(options: ShutdownOptions): Undo {
   let signalled = false;
-  return listen(Object.keys(ENDING) as (keyof typeof ENDING)[], (signal) => {
+  return listen(["SIGTERM", "SIGINT"], (signal) => {
     if (signalled) {
       options.atOnce?.();
-      Deno.exit(128 + ENDING[signal]);
+      Deno.exit(128 + signalNumber(signal));
     }
     signalled = true;
     options.log.warning(`${options.name} received a ${signal}. Exiting.`);

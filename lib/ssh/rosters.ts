@@ -12,7 +12,7 @@ import type { DataCache } from "#lib/fleet/data_cache.ts";
 import type { Mine } from "#lib/fleet/mine.ts";
 import { resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
-import { runChild } from "#lib/programs/child_process.ts";
+import { runBounded } from "#lib/programs/bounded_run.ts";
 import { isExecutableFile, which } from "#lib/programs/which.ts";
 import type { RosterEntries } from "./roster.ts";
 import { readSshConfig } from "./sshconfig_roster.ts";
@@ -224,12 +224,9 @@ async function listInventory(file: string, signal: AbortSignal): Promise<string>
     throw new RosterError("Install `ansible` to use inventory, or make the inventory an executable script");
   }
   const [command, args] = program === undefined ? [file, ["--list"]] : [program, ["--inventory", file, "--list"]];
-  const { retcode, stdout, stderr, timedOut, dropped } = await runChild(
-    { argv: [command, ...args], cwd: Deno.cwd(), env: Deno.env.toObject() },
-    { signal, timeoutMs: INVENTORY_MS, outputMax: MAX_INVENTORY, child: () => {} },
-  );
-  if (timedOut) throw new RosterError(`${command} has not ended after ${INVENTORY_MS / 1000} seconds`);
-  if (dropped.stdout > 0) throw new RosterError(`${command} prints more than ${MAX_INVENTORY} bytes`);
+  const bounds = { signal, timeoutMs: INVENTORY_MS, outputMax: MAX_INVENTORY };
+  const { retcode, stdout, stderr, excess } = await runBounded([command, ...args], bounds);
+  if (excess !== undefined) throw new RosterError(`${command} ${excess}`);
   if (retcode === 0) return new TextDecoder().decode(stdout);
   throw new RosterError(`${command} ended with ${retcode}: ${new TextDecoder().decode(stderr).trim().slice(-500)}`);
 }

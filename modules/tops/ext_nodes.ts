@@ -5,7 +5,7 @@
  */
 
 import { type MasterTopsSource, topSource } from "#lib/plugins/top_source.ts";
-import { runChild } from "#lib/programs/child_process.ts";
+import { runBounded } from "#lib/programs/bounded_run.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
@@ -23,13 +23,9 @@ export const top: MasterTopsSource = topSource({
   async run(_bound, { minionId, setting, signal, log }) {
     // As Salt, by the shell; the id is an argument, which no shell reads.
     const command = str(setting);
-    const { stdout, dropped, timedOut } = await runChild({
-      argv: ["sh", "-c", `${command} "$1"`, "sh", checkedWord(minionId, "minion id")],
-      cwd: Deno.cwd(),
-      env: Deno.env.toObject(),
-    }, { signal, timeoutMs: LIMIT_MS, outputMax: MAX_OUTPUT, child: () => {} });
-    if (timedOut) throw new Error(`ext_nodes: ${command} has not ended after ${LIMIT_MS / 1000} seconds`);
-    if (dropped.stdout > 0) throw new Error(`ext_nodes: ${command} prints more than ${MAX_OUTPUT} bytes`);
+    const words = ["sh", "-c", `${command} "$1"`, "sh", checkedWord(minionId, "minion id")];
+    const { stdout, excess } = await runBounded(words, { signal, timeoutMs: LIMIT_MS, outputMax: MAX_OUTPUT });
+    if (excess !== undefined) throw new Error(`ext_nodes: ${command} ${excess}`);
     const answer = loadYaml(new TextDecoder().decode(stdout));
     if (!isMap(answer)) {
       log("info", "master_tops ext_nodes call did not return any data");

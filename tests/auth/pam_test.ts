@@ -17,6 +17,7 @@ import { run } from "#tests/support/processes.ts";
 import { recordingLogger } from "#tests/support/fleet/services.ts";
 import { SkippedTime } from "#tests/support/skipped_time.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 /**
@@ -173,8 +174,7 @@ Deno.test({
       };
       for (const [name, text] of Object.entries(texts)) Deno.writeTextFileSync(`${root}/${name}`, text);
       const script = `mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/shadow" /etc/shadow && exec "$@"`;
-      const flags = ["--allow-all", "--no-lock", "--node-modules-dir=manual", "--quiet", "--config", TREE_CONFIG];
-      const deno = [Deno.execPath(), "run", ...flags, `${root}/ask.ts`];
+      const deno = [Deno.execPath(), ...DENO_RUN, "--config", TREE_CONFIG, `${root}/ask.ts`];
       const { out, err } = await run([...UNSHARE_MOUNTS, "sh", "-c", script, root, ...deno]);
       assertEquals(out.trim(), "[true,false,false,false]", err);
     }),

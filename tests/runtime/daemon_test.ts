@@ -62,16 +62,7 @@ class Place {
   get self() {
     return {
       command: Deno.execPath(),
-      args: [
-        "run",
-        "--allow-all",
-        "--quiet",
-        "--no-lock",
-        "--node-modules-dir=manual",
-        "--config",
-        TREE_CONFIG,
-        this.script,
-      ],
+      args: [...DENO_RUN, "--config", TREE_CONFIG, this.script],
     };
   }
 

@@ -2,6 +2,7 @@
  * The names of a process and of its threads, as `ps`, `pgrep` and `top` show them.
  * @module
  */
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 import { assertEquals } from "#tests/support/assert.ts";
@@ -27,16 +28,7 @@ Deno.test({
   async fn() {
     const file = Deno.makeTempFileSync({ prefix: "named_", suffix: ".js" });
     Deno.writeTextFileSync(file, NAMED);
-    const args = [
-      "run",
-      "--allow-all",
-      "--quiet",
-      "--no-lock",
-      "--node-modules-dir=manual",
-      "--config",
-      TREE_CONFIG,
-      file,
-    ];
+    const args = [...DENO_RUN, "--config", TREE_CONFIG, file];
     const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
     const reader = child.stdout.getReader();
     try {

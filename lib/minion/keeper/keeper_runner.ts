@@ -6,6 +6,7 @@
 
 import { type ChildCare, type ChildOutcome, type ChildRunner, runChild } from "#lib/programs/child_process.ts";
 import { CommandLostError } from "#lib/errors.ts";
+import { killGroup } from "#lib/procfs/process_tree.ts";
 import { FrameReader } from "#lib/protocol/frames.ts";
 import {
   ABORT,
@@ -116,13 +117,7 @@ async function adopt(cachedir: string, detached: DetachedCommand, care: ChildCar
   const { pid } = detached.process;
   // A process with another start time has the same pid: the command has ended.
   const there = detached.outcome === undefined && runs(detached.process);
-  const kill = () => {
-    try {
-      Deno.kill(-pid, "SIGKILL");
-    } catch {
-      // No process is left, as intended.
-    }
-  };
+  const kill = () => killGroup(pid);
   if (there) {
     care.child(pid, "started");
     care.signal.addEventListener("abort", kill);

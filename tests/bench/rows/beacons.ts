@@ -3,13 +3,10 @@
  * @module
  */
 
-import type { Fleet } from "#tests/bench/fleets/fleet.ts";
-import { treeCpuMs, treeMemory } from "#tests/bench/harness/process_figures.ts";
-import type { Side } from "#tests/bench/harness/sides.ts";
-import type { Service } from "#tests/support/processes.ts";
-import { MB, PERCENT, type Row, type Stage } from "./row.ts";
+import { treeMemory } from "#tests/bench/harness/process_figures.ts";
+import { cpuPercent, RestedMinion } from "./rested_minion.ts";
+import { MB, PERCENT, type Row } from "./row.ts";
 
-const MINION = "bench-1";
 /** Time for which the minion is measured, in milliseconds, and the time before that. */
 const WATCH_MS = 60_000, SETTLE_MS = 45_000;
 
@@ -41,21 +38,10 @@ function schedule(): Record<string, unknown> {
   );
 }
 
-const minions = new WeakMap<Fleet, Service>();
-
-/** The minion, after a time in which it has come to rest. */
-async function rested(stage: Stage, side: Side): Promise<Service> {
-  const fleet = await stage.fleet(side, async (fleet) => {
-    fleet.setOptions({ beacons: JSON.stringify(configuration()), schedule: JSON.stringify(schedule()) });
-    await fleet.startMaster();
-    minions.set(fleet, await fleet.startMinion(MINION));
-    await fleet.warmUp("*", 1);
-  });
-  const minion = minions.get(fleet);
-  if (minion === undefined) throw new Error("the fleet has no minion");
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  return minion;
-}
+const minion = new RestedMinion(
+  () => ({ beacons: JSON.stringify(configuration()), schedule: JSON.stringify(schedule()) }),
+  SETTLE_MS,
+);
 
 const WHO = `minion with 20 beacons that have nothing to tell, and ${JOBS} jobs`;
 
@@ -67,12 +53,7 @@ export const BEACON_ROWS: readonly Row[] = [
     group: "beacons",
     runs: 1,
     long: true,
-    async measure(stage, side) {
-      const { pid } = await rested(stage, side);
-      const [before, started] = [treeCpuMs(pid), performance.now()];
-      await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
-      return (treeCpuMs(pid) - before) / (performance.now() - started) * 100;
-    },
+    measure: async (stage, side) => await cpuPercent((await minion.of(stage, side)).pid, WATCH_MS),
   },
   {
     name: "beacons-memory",
@@ -81,6 +62,6 @@ export const BEACON_ROWS: readonly Row[] = [
     group: "beacons",
     runs: 1,
     long: true,
-    measure: async (stage, side) => treeMemory((await rested(stage, side)).pid).pssKb / 1024,
+    measure: async (stage, side) => treeMemory((await minion.of(stage, side)).pid).pssKb / 1024,
   },
 ];

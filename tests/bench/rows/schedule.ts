@@ -3,13 +3,11 @@
  * @module
  */
 
-import type { Fleet } from "#tests/bench/fleets/fleet.ts";
-import { processTree, treeCpuMs, wakeUps } from "#tests/bench/harness/process_figures.ts";
-import type { Service } from "#tests/support/processes.ts";
-import { PER_MINUTE, PERCENT, type Row, type Stage } from "./row.ts";
-import type { Side } from "#tests/bench/harness/sides.ts";
+import { processTree, wakeUps } from "#tests/bench/harness/process_figures.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { cpuPercent, RestedMinion } from "./rested_minion.ts";
+import { PER_MINUTE, PERCENT, type Row } from "./row.ts";
 
-const MINION = "bench-1";
 /** Time for which the minion is measured, in milliseconds, and the time before that. */
 const WATCH_MS = 60_000, SETTLE_MS = 30_000;
 /** Jobs that are not due while the minion is measured. */
@@ -26,24 +24,7 @@ function schedule(): Record<string, unknown> {
   );
 }
 
-const minions = new WeakMap<Fleet, Service>();
-
-async function rested(stage: Stage, side: Side): Promise<Service> {
-  const fleet = await stage.fleet(side, async (fleet) => {
-    fleet.setOptions({ schedule: JSON.stringify(schedule()) });
-    await fleet.startMaster();
-    minions.set(fleet, await fleet.startMinion(MINION));
-    await fleet.warmUp("*", 1);
-  });
-  const minion = minions.get(fleet);
-  if (minion === undefined) throw new Error("the fleet has no minion");
-  await pause(SETTLE_MS);
-  return minion;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
+const minion = new RestedMinion(() => ({ schedule: JSON.stringify(schedule()) }), SETTLE_MS);
 
 const WHO = `minion with ${JOBS} scheduled jobs that are not due`;
 
@@ -55,12 +36,7 @@ export const SCHEDULE_ROWS: readonly Row[] = [
     group: "schedule",
     runs: 1,
     long: true,
-    async measure(stage, side) {
-      const { pid } = await rested(stage, side);
-      const [before, started] = [treeCpuMs(pid), performance.now()];
-      await pause(WATCH_MS);
-      return (treeCpuMs(pid) - before) / (performance.now() - started) * 100;
-    },
+    measure: async (stage, side) => await cpuPercent((await minion.of(stage, side)).pid, WATCH_MS),
   },
   {
     name: "schedule-wakes",
@@ -70,10 +46,10 @@ export const SCHEDULE_ROWS: readonly Row[] = [
     runs: 1,
     long: true,
     async measure(stage, side) {
-      const { pid } = await rested(stage, side);
+      const { pid } = await minion.of(stage, side);
       const wakes = () => processTree(pid).reduce((sum, member) => sum + wakeUps(member), 0);
       const [before, started] = [wakes(), performance.now()];
-      await pause(WATCH_MS);
+      await sleep(WATCH_MS);
       return (wakes() - before) / (performance.now() - started) * 60_000;
     },
   },

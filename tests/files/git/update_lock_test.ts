@@ -7,6 +7,7 @@
 import { UpdateLock } from "#lib/files/git/update_lock.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 /** Above the largest number of a process: pid_max of proc_sys_kernel(5). */
@@ -109,9 +110,9 @@ Deno.test({
     for (const [made, machine] of [["", "no_machine_id_available"], ["echo beef > /var/lib/dbus/machine-id", "beef"]]) {
       const mounts = "mount -t tmpfs none /etc; mount -t tmpfs none /var/lib; mkdir /var/lib/dbus";
       const run = `set -e; ${mounts}; ${made}
-        exec "$0" run --allow-all --no-lock --node-modules-dir=manual --config "$2" "$1"`;
+        exec "$0" "$@"`;
       const [unshare, ...words] = UNSHARE_MOUNTS;
-      const args = [...words, "sh", "-c", run, Deno.execPath(), script, TREE_CONFIG];
+      const args = [...words, "sh", "-c", run, Deno.execPath(), ...DENO_RUN, "--config", TREE_CONFIG, script];
       const { stdout, stderr } = await new Deno.Command(unshare, { args }).output();
       assertEquals(new TextDecoder().decode(stdout).trim(), `0\n${machine}`, new TextDecoder().decode(stderr));
     }

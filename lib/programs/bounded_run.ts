@@ -1,0 +1,37 @@
+/**
+ * A program that a master or an operator's command runs outside of a job: in this process's directory and environment,
+ * for a time, and with output of a size.
+ * @module
+ */
+
+import { type ChildOutcome, runChild } from "./child_process.ts";
+
+/** The bounds of a run. */
+export interface RunBounds {
+  readonly signal: AbortSignal;
+  /** Milliseconds after which it is killed, with all its descendants. */
+  readonly timeoutMs: number;
+  /** Maximum bytes that it may print. */
+  readonly outputMax: number;
+}
+
+/** The end of a run. */
+export interface BoundedOutcome extends ChildOutcome {
+  /** Which bound it did not keep: `has not ended after 60 seconds`, `prints more than 16777216 bytes`. */
+  readonly excess?: string;
+}
+
+/**
+ * Runs a program to its end, without input.
+ * @throws {Error} As {@linkcode runChild}.
+ */
+export async function runBounded(argv: readonly string[], bounds: RunBounds): Promise<BoundedOutcome> {
+  const { timeoutMs, outputMax } = bounds;
+  const outcome = await runChild(
+    { argv, cwd: Deno.cwd(), env: Deno.env.toObject() },
+    { ...bounds, child: () => {} },
+  );
+  if (outcome.timedOut) return { ...outcome, excess: `has not ended after ${timeoutMs / 1000} seconds` };
+  if (outcome.dropped.stdout > 0) return { ...outcome, excess: `prints more than ${outputMax} bytes` };
+  return outcome;
+}
