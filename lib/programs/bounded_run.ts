@@ -6,7 +6,7 @@
 
 import { type ChildOutcome, runChild } from "./child_process.ts";
 
-/** The bounds of a run. */
+/** What a program may take. */
 export interface RunBounds {
   readonly signal: AbortSignal;
   /** Milliseconds after which it is killed, with all its descendants. */
