@@ -40,7 +40,7 @@ const SYMBOLS = {
   },
 } as const;
 
-const libc = cLibrary(SYMBOLS);
+const libc = cLibrary(SYMBOLS, ["getpeername", "getsockopt"]);
 
 /**
  * Checks the result of a call.
@@ -235,12 +235,16 @@ const size = new Uint32Array(1);
  */
 export function peerAddress(fd: number): string | undefined {
   size[0] = socketAddress.length;
-  if (libc().getpeername(fd, socketAddress, size) !== 0) return undefined;
+  return libc().getpeername(fd, socketAddress, size) === 0 ? addressDigits(socketAddress) : undefined;
+}
+
+/** The IP address of a `struct sockaddr` as hexadecimal digits; `undefined` if it is of another family. */
+export function addressDigits(sockaddr: Uint8Array): string | undefined {
   // On macOS the first byte is the length.
-  const family = Deno.build.os === "darwin" ? socketAddress[1] : socketAddress[0] + 256 * socketAddress[1];
-  if (family === AF_INET) return socketAddress.slice(4, 8).toHex();
+  const family = Deno.build.os === "darwin" ? sockaddr[1] : sockaddr[0] + 256 * sockaddr[1];
+  if (family === AF_INET) return sockaddr.slice(4, 8).toHex();
   if (family !== AF_INET6) return undefined;
-  const address = socketAddress.slice(8, 24).toHex();
+  const address = sockaddr.slice(8, 24).toHex();
   return /^0{20}ffff/.test(address) ? address.slice(24) : address;
 }
 

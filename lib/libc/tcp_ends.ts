@@ -6,7 +6,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
-import { peerAddress } from "./libc.ts";
+import { addressDigits } from "./libc.ts";
 
 const SYMBOLS = {
   getpeername: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
@@ -26,7 +26,7 @@ const size = new Uint32Array(1);
 
 /** Both ends of a TCP connection. */
 export interface TcpEnds {
-  /** The peer's address as hexadecimal digits, as {@linkcode peerAddress} gives it. */
+  /** The peer's address as hexadecimal digits, as {@linkcode addressDigits} gives it. */
   readonly peer: string;
   readonly peerPort: number;
   /** Our port. */
@@ -42,7 +42,8 @@ export function openDescriptors(): number[] {
 export function tcpEnds(fd: number, port: number): TcpEnds | undefined {
   if (portOf(fd, "getsockname") !== port) return undefined;
   const peerPort = portOf(fd, "getpeername");
-  const peer = peerPort === undefined ? undefined : peerAddress(fd);
+  // `bytes` is the peer's now.
+  const peer = peerPort === undefined ? undefined : addressDigits(bytes);
   return peer === undefined || peerPort === undefined ? undefined : { peer, peerPort, port };
 }
 

@@ -8,6 +8,7 @@ import type { EndWatches } from "./end_watches.ts";
 import type { AuditLog } from "#lib/auth/audit_log.ts";
 import type { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import type { EventFeed } from "./event_feed.ts";
+import type { LivingTokens } from "./living_tokens.ts";
 import type { LoginAttempts } from "./login_attempts.ts";
 import type { IdempotencyKeys } from "./idempotency.ts";
 import type { JobIndex } from "./job_index.ts";
@@ -37,6 +38,7 @@ export interface ApiParts {
   /** Tells streams that their session or API token has ended. */
   readonly ends: EndWatches;
   readonly tokens: Tokens;
+  readonly livingTokens: LivingTokens;
   readonly feed: EventFeed;
   readonly attempts: LoginAttempts;
   readonly counts: RequestCounts;

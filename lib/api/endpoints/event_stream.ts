@@ -27,10 +27,10 @@ const HIGH_WATER = 64;
 export interface StreamReader {
   /** Whether this event is for the reader. */
   sees(event: BusEvent): boolean;
-  /** Whether the reader's session or token still lives; asked before each event. */
+  /** Whether the reader's token still lives; asked before each event. */
   lives(): boolean;
-  /** Aborted when the session ends, or the API. */
-  readonly signal: AbortSignal;
+  /** Calls `tell` when the session ends, or the API; not after {@linkcode StreamReader.closed}. */
+  onEnd(tell: () => void): void;
   /** The offset after which the stream begins (`Last-Event-ID`). Default: now. */
   readonly since?: string;
   /** Called when the stream is over. */
@@ -39,11 +39,19 @@ export interface StreamReader {
 
 const encoder = new TextEncoder();
 
-/** The text of one event. */
-function eventText({ tag, data, offset }: FedEvent): string {
+/** The bytes of events that a stream has sent, for the other streams. */
+const pieces = new WeakMap<FedEvent, Uint8Array<ArrayBuffer>>();
+
+/** What is sent for one event. */
+function eventPiece(event: FedEvent): Uint8Array<ArrayBuffer> {
+  const known = pieces.get(event);
+  if (known !== undefined) return known;
+  const { tag, data, offset } = event;
   const id = offset === undefined ? "" : `id: ${offset}\n`;
   // A tag has no line ends: the bus splits at them.
-  return `${id}tag: ${tag}\ndata: ${dumpJson(map({ tag, data }))}\n\n`;
+  const piece = encoder.encode(`${id}tag: ${tag}\ndata: ${dumpJson(map({ tag, data }))}\n\n`);
+  pieces.set(event, piece);
+  return piece;
 }
 
 /** Events that the reader cannot have. */
@@ -72,12 +80,12 @@ class EventStream {
 
   /** @throws {NoMasterError} If no master is running. */
   async open(feed: EventFeed): Promise<void> {
-    const { signal } = this.#reader;
-    this.#undo.push(await this.#listen(feed));
+    this.#reader.onEnd(() => this.#end("event: bye\ndata: {}\n\n"));
+    const stop = await this.#listen(feed);
+    // It may have ended meanwhile.
+    if (this.#control === undefined) return stop();
     const timer = setInterval(() => this.#look(), LOOK_MS);
-    const bye = () => this.#end("event: bye\ndata: {}\n\n");
-    signal.addEventListener("abort", bye);
-    this.#undo.push(() => clearInterval(timer), () => signal.removeEventListener("abort", bye));
+    this.#undo.push(stop, () => clearInterval(timer));
   }
 
   async #listen(feed: EventFeed): Promise<() => void> {
@@ -93,7 +101,10 @@ class EventStream {
   }
 
   put(text: string): void {
-    const piece = encoder.encode(text);
+    this.#send(encoder.encode(text));
+  }
+
+  #send(piece: Uint8Array<ArrayBuffer>): void {
     this.#waiting.push(piece);
     this.#bytes += piece.length;
     this.#putMs = performance.now();
@@ -105,7 +116,7 @@ class EventStream {
     if (missed > 0) this.put(gapText(missed));
     for (const event of events) {
       if (!this.#reader.lives()) return this.#end("");
-      if (this.#reader.sees(event)) this.put(eventText(event));
+      if (this.#reader.sees(event)) this.#send(eventPiece(event));
     }
   }
 

@@ -32,18 +32,20 @@ export interface StreamOwner {
  * @throws {ApiError} 429 if the user has too many.
  */
 export function sessionReader({ session, held }: StreamOwner, parts: ApiParts): Omit<StreamReader, "since"> {
-  const { settings, tokens, ends, counts } = parts;
+  const { settings, livingTokens, ends, counts, signal } = parts;
   const text = held.data.get("token");
-  const ended = new AbortController();
   const streamEnded = counts.openStream(`${held.eauth} ${held.name}`);
   if (streamEnded === undefined) throw new ApiError(429, "Too many open streams", { "Retry-After": "10" });
   const undo = [streamEnded];
-  if (session !== undefined) undo.push(ends.watch(session.id, () => ended.abort()));
   return {
     sees: settings.events_for_all ? () => true : eventFilter(new UserRights(held, parts)),
-    lives: lastingSecond(() => !ended.signal.aborted && tokens.get(text) !== undefined),
-    signal: AbortSignal.any([parts.signal, ended.signal]),
-    closed: () => undo.forEach((step) => step()),
+    lives: () => livingTokens.has(text),
+    onEnd(tell) {
+      signal.addEventListener("abort", tell);
+      undo.push(() => signal.removeEventListener("abort", tell));
+      if (session !== undefined) undo.push(ends.watch(session.id, tell));
+    },
+    closed: () => undo.splice(0).forEach((step) => step()),
   };
 }
 
@@ -69,16 +71,4 @@ export async function openSessionStream(
     reader.closed();
     throw error;
   }
-}
-
-/** Asks `ask` once a second at most: streams ask before each event. */
-function lastingSecond(ask: () => boolean): () => boolean {
-  let askedMs = -Infinity, answer = true;
-  return () => {
-    if (performance.now() - askedMs >= 900) {
-      askedMs = performance.now();
-      answer = ask();
-    }
-    return answer;
-  };
 }

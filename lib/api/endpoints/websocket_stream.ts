@@ -65,9 +65,8 @@ export function serveWebSocket(socket: WebSocket, { feed, reader, textOf }: WebS
   const look = setInterval(() => {
     if (!reader.lives()) end(REFUSED, "the session has ended");
   }, LOOK_MS);
-  const bye = () => end(GOING_AWAY, "the session or the API has ended");
-  reader.signal.addEventListener("abort", bye);
-  undo.push(() => clearInterval(look), () => reader.signal.removeEventListener("abort", bye));
+  reader.onEnd(() => end(GOING_AWAY, "the session or the API has ended"));
+  undo.push(() => clearInterval(look));
   socket.addEventListener("message", ({ data }) => {
     if (isOver || socket.readyState !== WebSocket.OPEN) return;
     socket.send(RECEIVED);

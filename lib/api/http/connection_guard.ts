@@ -36,6 +36,8 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
 
 /** Time between two looks, in milliseconds. */
 const LOOK_MS = 1_000;
+/** Shortest time between two looks at what a client takes: each asks the system. */
+const COUNT_MS = 5_000;
 /** Descriptors that other work of the process needs. */
 const SPARE_DESCRIPTORS = 256;
 /** Minimum time between two warnings, in milliseconds. */
@@ -50,9 +52,10 @@ interface Known {
   endedMs: number | undefined;
   /** Whether it has become a WebSocket, which has no requests. */
   isUpgraded: boolean;
-  /** The bytes that the client has taken, and since when it is as many. */
+  /** The bytes that the client has taken, since when it is as many, and when they were counted. */
   taken: number;
   takenMs: number;
+  countedMs: number;
 }
 
 interface Open {
@@ -138,11 +141,13 @@ export class ConnectionGuard {
   #connections(nowMs: number): Open[] {
     const port = this.#port();
     const open: Open[] = [];
-    const keys = new Set<string>();
+    const keys = new Set<string>(), addresses = new Map<string, string>();
     for (const fd of openDescriptors()) {
       const ends = tcpEnds(fd, port);
       if (ends === undefined) continue;
-      const key = `${addressText(ends.peer)} ${ends.peerPort}`;
+      const address = addresses.get(ends.peer) ?? addressText(ends.peer);
+      addresses.set(ends.peer, address);
+      const key = `${address} ${ends.peerPort}`;
       keys.add(key);
       open.push({ key, fd, ends, known: this.#of(key, nowMs) });
     }
@@ -153,7 +158,15 @@ export class ConnectionGuard {
   #of(key: string, nowMs: number): Known {
     const before = this.#known.get(key);
     if (before !== undefined) return before;
-    const known = { sinceMs: nowMs, open: 0, endedMs: undefined, isUpgraded: false, taken: 0, takenMs: nowMs };
+    const known: Known = {
+      sinceMs: nowMs,
+      open: 0,
+      endedMs: undefined,
+      isUpgraded: false,
+      taken: 0,
+      takenMs: nowMs,
+      countedMs: -Infinity,
+    };
     this.#known.set(key, known);
     return known;
   }
@@ -164,6 +177,8 @@ export class ConnectionGuard {
     if (open === 0 && !isUpgraded) {
       return endedMs === undefined ? nowMs - sinceMs > headersMs : nowMs - endedMs > idleMs;
     }
+    if (nowMs - known.countedMs < Math.min(COUNT_MS, stuckMs / 4)) return false;
+    known.countedMs = nowMs;
     const counts = tcpByteCounts(fd);
     if (counts === undefined || counts.unsent === 0 || counts.taken !== known.taken) {
       known.taken = counts?.taken ?? 0;

@@ -16,6 +16,7 @@ import { checkHost, checkSameSite, corsHeaders } from "./browser_guard.ts";
 import { CertificateWatch } from "./certificate_watch.ts";
 import { ApiTokens } from "#lib/api/endpoints/api_tokens.ts";
 import { EndWatches } from "#lib/api/endpoints/end_watches.ts";
+import { LivingTokens } from "#lib/api/endpoints/living_tokens.ts";
 import { IdempotencyKeys } from "#lib/api/endpoints/idempotency.ts";
 import { JobIndex } from "#lib/api/endpoints/job_index.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
@@ -108,6 +109,12 @@ export class ApiServer {
     });
     const feed = new EventFeed(opts, log);
     const store = openJobStore(opts, { log: log.warning });
+    const tokens = new Tokens({
+      directory: opts.token_dir,
+      hashType: opts.hash_type,
+      log: log.error,
+      notes: changeNotes(opts),
+    });
     const parts: ApiParts = {
       opts,
       settings,
@@ -115,12 +122,8 @@ export class ApiServer {
       sessions,
       ends,
       apiTokens: new ApiTokens({ directory: `${opts.cachedir}/api_tokens`, ends, log }),
-      tokens: new Tokens({
-        directory: opts.token_dir,
-        hashType: opts.hash_type,
-        log: log.error,
-        notes: changeNotes(opts),
-      }),
+      tokens,
+      livingTokens: new LivingTokens((token) => tokens.get(token)),
       audit: new AuditLog(auditPath(opts.cachedir)),
       feed,
       store,
