@@ -94,8 +94,7 @@ async function* results(job: JobRequest, low: ValueMap, caller: ApiCaller): Asyn
     return;
   }
   const jid = low.get("full_return") === true ? published.jid : undefined;
-  // Ids of a list that nobody has are absent, as in Salt.
-  for await (const answer of answers(client, { ...published, missing: [] }, collecting(low, caller))) {
+  for await (const answer of answers(client, published, collecting(low, caller))) {
     yield [answer.id, shown(answer, jid)];
   }
 }

@@ -13,7 +13,7 @@ import { jobSign } from "#lib/protocol/tags.ts";
 import { compareStrings, isMap, repr, type Value } from "#lib/values/value.ts";
 
 /**
- * The field `perms` of a log-in: texts sorted, without doubles, then the maps; an empty map if there are none. As in
+ * The field `perms` of a log-in: texts, then maps, each sorted and without doubles; an empty map if there are none. As in
  * Salt it shows the rules of everybody (`*`) too, although the master does not give them to users with rules of their
  * own.
  */
@@ -24,7 +24,8 @@ export function permsOf(token: EauthToken, opts: MasterOpts): Value {
   if (rules.length === 0) return new Map();
   const texts = new Set(rules.filter((rule) => typeof rule === "string"));
   const others = new Map(rules.filter((rule) => typeof rule !== "string").map((rule) => [repr(rule), rule]));
-  return [...[...texts].sort(compareStrings), ...others.values()];
+  const ordered = [...others].sort(([a], [b]) => compareStrings(a, b)).map(([, rule]) => rule);
+  return [...[...texts].sort(compareStrings), ...ordered];
 }
 
 /** The tags of the master's own events that say who has started what. Other events are a minion's words. */

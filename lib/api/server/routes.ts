@@ -40,8 +40,8 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
   const hook = rstripChars(settings.webhook_url, "/");
   const routes: Record<string, Methods> = {
     "/": ROOT,
-    "/run": RUN_ONCE,
-    "/token": TOKEN,
+    "/run": { GET: ROOT.GET, ...RUN_ONCE },
+    "/token": { GET: ROOT.GET, ...TOKEN },
     "/keys": KEYS,
     "/keys/:id": { GET: KEYS.GET },
     "/events": EVENTS,
