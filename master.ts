@@ -4,7 +4,7 @@
  */
 
 import { AUTH_PROCESS } from "#lib/auth/auth_messages.ts";
-import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { EX_USAGE } from "#lib/runtime/sysexits.ts";
 import { writeError, writeOut } from "#lib/commands/cli/process_io.ts";
 import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
 import { ENGINE_PROCESS, FUNCTION_PROCESS, PILLAR_PROCESS, REACTOR_PROCESS } from "#lib/runtime/self_command.ts";

@@ -5,7 +5,7 @@
  */
 
 import { writeError } from "#lib/commands/cli/process_io.ts";
-import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { EX_USAGE } from "#lib/runtime/sysexits.ts";
 import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
 import { nameProcess } from "#lib/runtime/process_name.ts";
 import { ENGINE_PROCESS } from "#lib/runtime/self_command.ts";

@@ -8,7 +8,7 @@
 import type { EventData } from "#lib/bus/event.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import * as process from "#lib/commands/cli/process_io.ts";
-import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { EX_USAGE } from "#lib/runtime/sysexits.ts";
 import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
 import { runSalt } from "#lib/commands/programs/salt.ts";
 import { nameProcess } from "#lib/runtime/process_name.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { EX_USAGE } from "#lib/runtime/sysexits.ts";
 import { messageOf } from "#lib/errors.ts";
 import { writeError } from "#lib/commands/cli/process_io.ts";
 import { OptionError } from "./options.ts";

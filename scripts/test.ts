@@ -19,7 +19,7 @@
 import { rstripChars } from "#lib/values/python_text.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { crc32 } from "#lib/values/crc32.ts";
-import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { EX_USAGE } from "#lib/runtime/sysexits.ts";
 import { FLAKY_LIST, judgeFlaky, type KnownFlaky, readFlakyList } from "./flaky.ts";
 import { OptionError, parseOptions } from "./options.ts";
 import { sourceFiles } from "./source_files.ts";

@@ -14,12 +14,9 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { requireProgram, runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
 import { selfCommand } from "#lib/runtime/self_command.ts";
+import { EX_SOFTWARE, EX_TEMPFAIL } from "#lib/runtime/sysexits.ts";
 import { asList, listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
-
-/** The exit codes of Salt's `salt.defaults.exitcodes`. */
-const EX_SOFTWARE = 70;
-const EX_TEMPFAIL = 75;
 
 /** The directories of a master's keys, below its `pki_dir`. */
 const KEY_DIRECTORIES = ["minions", "minions_pre", "minions_rejected", "minions_denied"];

@@ -6,10 +6,8 @@
 import type { RunnerContext } from "#lib/client/runner_context.ts";
 import { type OpenCluster, openClusterDatabase } from "#lib/cluster/open_cluster.ts";
 import { CommandError, PreflightError, StoreError, TemporaryError } from "#lib/errors.ts";
+import { EX_TEMPFAIL } from "#lib/runtime/sysexits.ts";
 import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
-
-/** The exit code of what may succeed later. */
-const EX_TEMPFAIL = 75;
 
 /**
  * Runs `run` with the database.

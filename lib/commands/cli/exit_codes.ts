@@ -1,7 +1,7 @@
 /**
  * The exit codes of the commands, each with its meaning for a script. The commands decide which error has which code.
  *
- * Source: docs/differences.md "Exit codes"; sysexits.h for 64 and above.
+ * Source: docs/differences.md "Exit codes"; for 64 and above `lib/runtime/sysexits.ts`.
  * @module
  */
 
@@ -15,16 +15,6 @@ export const EX_NO_MINIONS = 2;
 export const EX_AGGREGATE = 20;
 /** An incomplete command line, or a file to send that does not exist: Salt's own number. */
 export const EX_INCOMPLETE = 42;
-/** A command line that cannot be understood (sysexits EX_USAGE). */
-export const EX_USAGE = 64;
-/** No master is running (sysexits EX_UNAVAILABLE). */
-export const EX_UNAVAILABLE = 69;
-/** A fault in the program itself (sysexits EX_SOFTWARE). */
-export const EX_SOFTWARE = 70;
-/** What may be tried again later (sysexits EX_TEMPFAIL). */
-export const EX_TEMPFAIL = 75;
-/** A refusal, or a file that may not be read or written (sysexits EX_NOPERM). */
-export const EX_NOPERM = 77;
 /** Ctrl-C, as in shells. */
 export const EX_INTERRUPTED = 130;
 

@@ -6,7 +6,8 @@
 import { helpText, usageText } from "./help.ts";
 import { type CliTable, type CommandLine, parseCommandLine, type Parsed } from "./command_line.ts";
 import { ConfigError, PreflightError, UsageError } from "#lib/errors.ts";
-import { EX_INTERRUPTED, EX_NOPERM, EX_USAGE, interruptedCode } from "./exit_codes.ts";
+import { EX_INTERRUPTED, interruptedCode } from "./exit_codes.ts";
+import { EX_NOPERM, EX_USAGE } from "#lib/runtime/sysexits.ts";
 import { sanitize } from "#lib/text/terminal.ts";
 import { VERSION_TEXT } from "#lib/version.ts";
 

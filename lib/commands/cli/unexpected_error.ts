@@ -3,7 +3,7 @@
  * @module
  */
 
-import { EX_SOFTWARE } from "./exit_codes.ts";
+import { EX_SOFTWARE } from "#lib/runtime/sysexits.ts";
 import { sanitize } from "#lib/text/terminal.ts";
 
 /**

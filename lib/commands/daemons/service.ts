@@ -17,7 +17,7 @@ import {
   PreflightError,
   SignInError,
 } from "#lib/errors.ts";
-import { EX_SOFTWARE } from "#lib/commands/cli/exit_codes.ts";
+import { EX_SOFTWARE } from "#lib/runtime/sysexits.ts";
 import { returnLargeBlocks } from "#lib/libc/libc.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { type LogOpts, type OpenLog, openLog } from "#lib/runtime/log_sinks.ts";

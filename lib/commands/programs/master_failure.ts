@@ -3,7 +3,7 @@
  * @module
  */
 
-import { EX_NOPERM, EX_TEMPFAIL, EX_UNAVAILABLE } from "#lib/commands/cli/exit_codes.ts";
+import { EX_NOPERM, EX_TEMPFAIL, EX_UNAVAILABLE } from "#lib/runtime/sysexits.ts";
 import type { Failure } from "#lib/commands/cli/run_command.ts";
 import { NoMasterError, RefusedError, TemporaryError, ThrottledError } from "#lib/errors.ts";
 

@@ -27,6 +27,7 @@ import { openPillarReply } from "./pillar_reply.ts";
 import { SharedKeyRenewal } from "./shared_key_renewal.ts";
 import { type Applicant, SignIn, type SignInCredentials, type SignInReply } from "./sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
+import { EX_NOPERM } from "#lib/runtime/sysexits.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -89,8 +90,6 @@ export interface LinkSettings {
 
 /** Exit code for a key that is still pending. */
 const EXIT_PENDING = 2;
-/** EX_NOPERM. */
-const EXIT_REJECTED = 77;
 /**
  * The first tries after a lost connection are short, each longer by this many milliseconds: an ending master loses the
  * first request, and usually a new master is there soon. While the connection holds, no request is sent twice: the
@@ -251,7 +250,7 @@ export class MasterLink {
           }
           log.error("The master has rejected this minion's key. On the master: salt-key --delete or --accept it");
           await sleep(shortest + Math.random() * (longest - shortest), signal);
-          throw new SignInError("The Salt Master has rejected this minion's public key", EXIT_REJECTED);
+          throw new SignInError("The Salt Master has rejected this minion's public key", EX_NOPERM);
         }
         case "full":
           log.error(`The master has max_minions minions; asking again in ${waitMs / 1000} seconds`);
