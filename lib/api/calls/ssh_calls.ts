@@ -42,6 +42,7 @@ function chosenAccount(low: ValueMap, opts: MasterOpts): string | undefined {
 
 /** `ssh`: the ends of all hosts, when the last has come. */
 export async function runSsh(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
+  const flag = (name: string) => truthy(low.get(name) ?? null);
   const refused = REFUSED.filter((name) => low.has(name));
   if (refused.length > 0) {
     throw new ApiError(400, `The client ssh does not take ${refused.join(", ")}: set it in the master's configuration`);
@@ -50,23 +51,21 @@ export async function runSsh(low: ValueMap, caller: ApiCaller): Promise<Value[]>
   if (chosen !== undefined) {
     throw new ApiError(400, `The client ssh takes no other ${chosen} than the master's configuration has`);
   }
+  // A rule gives functions; a key opens a host for good, and is written with a password that the user need not know.
+  if (flag("ssh_key_deploy")) {
+    throw new ApiError(400, "The client ssh adds no key to hosts: use salt-ssh --key-deploy");
+  }
   if (which("ssh") === undefined) throw new ApiError(503, "There is no ssh on the host of salt-api");
   const call = sshCall(low);
-  const { SshFleet } = await import("#lib/commands/ssh/ssh_fleet.ts");
+  const { NO_FLAGS, SshFleet } = await import("#lib/commands/ssh/ssh_fleet.ts");
   const { log, signal, user } = caller;
-  const flag = (name: string) => truthy(low.get(name) ?? null);
   using fleet = new SshFleet({
     opts: overlaid(low, caller.opts),
     log,
     signal,
     user,
     isOperator: false,
-    flags: {
-      copiesAnew: flag("regen_thin"),
-      randomDirectory: flag("rand_thin_dir"),
-      deploysKey: flag("ssh_key_deploy"),
-      forcesTty: false,
-    },
+    flags: { ...NO_FLAGS, copiesAnew: flag("regen_thin"), randomDirectory: flag("rand_thin_dir") },
   });
   let hosts;
   try {

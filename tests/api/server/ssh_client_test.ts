@@ -135,6 +135,13 @@ sshClientTest("a chunk chooses no account and no sshd of a host, and takes no ot
   assertMatch(JSON.stringify(await ask("alice", { ...call, ...same })), /"return":true/);
 });
 
+sshClientTest("a chunk adds no key to the user's keys on a host", async (ask, host) => {
+  host.roster({ web1: { passwd: "of the roster" } });
+  const call = { tgt: "web1", fun: "test.ping" };
+  assertMatch(String(await ask("alice", { ...call, ssh_key_deploy: true })), /^400 .*adds no key to hosts/);
+  assertMatch(JSON.stringify(await ask("alice", { ...call, ssh_key_deploy: false })), /"return":true/);
+});
+
 sshClientTest("a chunk does not make an unknown host key known", async (ask) => {
   const chunk = { tgt: "web1", fun: "test.ping", ignore_host_keys: true };
   assertMatch(String(await ask("alice", chunk)), /^400 .*takes no other ignore_host_keys than/);
