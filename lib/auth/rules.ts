@@ -14,6 +14,7 @@
  * @module
  */
 
+import { FIND_JOB } from "#lib/protocol/about_jobs.ts";
 import { asList } from "#lib/values/shape.ts";
 import { matchesRule } from "./patterns.ts";
 import { compoundArgs, fromWireArgs, type ReadArgs } from "#lib/yaml/arguments.ts";
@@ -43,9 +44,6 @@ export interface MasterCall extends Call {
   readonly form: "runner" | "wheel";
 }
 
-/** Every user who may publish may call it: commands use it to ask whether a job still runs. */
-const FIND_JOB = "saltutil.find_job";
-
 /** The calls of a publish: `arg` is the arguments, or a list of arguments for each function of a compound job. */
 export function publishCalls(fun: Value, arg: readonly Value[]): PublishedCall[] {
   if (!Array.isArray(fun)) return [{ fun: str(fun), arg }];
@@ -59,6 +57,7 @@ export function publishCalls(fun: Value, arg: readonly Value[]): PublishedCall[]
 export function allowsJob(rules: readonly Value[], calls: readonly PublishedCall[], target: JobTarget): boolean {
   return allowsEach(
     calls,
+    // Every user who may publish may call it: commands ask whether their jobs still run.
     (call) => call.fun === FIND_JOB || rules.some((rule) => allowsOnMinions(rule, call, target)),
   );
 }

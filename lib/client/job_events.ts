@@ -10,7 +10,7 @@ import type { BusEvent } from "#lib/bus/event.ts";
 import { ERROR_DETAILS, readErrorDetails } from "#lib/protocol/error_details.ts";
 import { batchFromMap } from "#lib/protocol/live_batch.ts";
 import { REFUSED_JOB } from "#lib/protocol/operator_field.ts";
-import { outcomeOfReturn } from "#lib/protocol/outcome.ts";
+import { CANCELLED_JOB, outcomeOfReturn } from "#lib/protocol/outcome.ts";
 import { jobNew, jobSign, jobTurn, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { onlyStrings } from "#lib/values/shape.ts";
@@ -163,6 +163,7 @@ export function toReturned(id: string, data: ValueMap): Returned {
       retcode: data.get("retcode"),
       interrupted: data.get("interrupted") === true,
       refused: data.get(REFUSED_JOB) === true,
+      cancelled: data.get(CANCELLED_JOB) === true,
     }),
   };
   const errorDetails = readErrorDetails(data.get(ERROR_DETAILS), plain.return);

@@ -3,12 +3,10 @@
  * @module
  */
 
+import { FIND_JOB } from "#lib/protocol/about_jobs.ts";
 import type { FlowCounts } from "./flow_counts.ts";
 import type { JobRule, Rate } from "./flow_rules.ts";
 import type { SharedBuckets } from "./shared_buckets.ts";
-
-/** Questions of commands about their jobs, which belong to a job that has passed. */
-const QUESTIONS = ["saltutil.find_job"];
 
 /** A job that must wait for its turn. */
 export interface Throttled {
@@ -42,7 +40,8 @@ export class JobFlow {
 
   /** Counts a job; `undefined` if it may be published. */
   admit(user: string, funs: readonly string[], nowMs: number): Throttled | undefined {
-    if (funs.every((fun) => QUESTIONS.includes(fun))) return undefined;
+    // A question of a command about its job, which has passed.
+    if (funs.every((fun) => fun === FIND_JOB)) return undefined;
     const found = this.#rules.find((rule) => rule.matches(user, funs));
     if (found === undefined) return undefined;
     const waitMs = this.#buckets.take(`${found.rule}:${user}`, shareOf(found.jobs, this.#masters()), nowMs);

@@ -5,11 +5,10 @@
  * @module
  */
 
+import { isAboutJobs } from "#lib/protocol/about_jobs.ts";
 import type { FlowCounts } from "./flow_counts.ts";
 import type { RunningRule } from "./flow_rules.ts";
 
-/** What ends or finds a job must not wait for the job. */
-const ABOUT_JOBS = ["saltutil.find_job", "saltutil.kill_job", "saltutil.signal_job", "saltutil.term_job"];
 /** A minion that has the job and is not connected has its place for so long, in milliseconds. */
 const GONE_MS = 30_000;
 /** A minion that never says that it has the job, as those of Python, has its place for so long, in milliseconds. */
@@ -88,7 +87,8 @@ export class RunningPlaces {
   }
 
   #find(user: string, funs: readonly string[]): RuleState | undefined {
-    if (funs.every((fun) => ABOUT_JOBS.includes(fun))) return undefined;
+    // What ends or finds a job must not wait for the job.
+    if (isAboutJobs([...funs])) return undefined;
     return this.#rules.find(({ rule }) => rule.matches(user, funs));
   }
 
@@ -204,6 +204,16 @@ export class RunningPlaces {
       if (job.waiting.size === 0) this.#takeOut(job);
     }
     this.#show(job.rule);
+  }
+
+  /**
+   * Minions wait no more.
+   * @returns Those of `ids` that did.
+   */
+  cancel(jid: string, ids: ReadonlySet<string>): string[] {
+    const waiting = [...this.#jobs.get(jid)?.waiting ?? []].filter((id) => ids.has(id));
+    for (const id of waiting) this.returned(jid, id);
+    return waiting;
   }
 
   /** Takes the places of minions that are gone. */

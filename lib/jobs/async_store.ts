@@ -58,6 +58,7 @@ function jobMethods(
     getReturns: promised((jid) => files.getReturns(jid)),
     getReturn: promised((jid, id) => files.getReturn(jid, id)),
     has: promised((jid, id) => files.has(jid, id)),
+    answered: promised((jobs) => files.answered(jobs)),
     returnedMs: promised((jid, id) => files.returnedMs(jid, id)),
     getEndTime: promised((jid) => files.getEndTime(jid)),
   };

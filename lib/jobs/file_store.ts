@@ -35,7 +35,7 @@ import { StoreError } from "#lib/errors.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
 import { changedMs, isFilled, readValue, storeError, type StoreLog, writeDirectoryOnce } from "#lib/os/store_files.ts";
 import type { RecordTaker } from "#lib/os/journal.ts";
-import type { CleaningLimits, JobEntry, JobReturn, Stored, SyncJobStore } from "./store.ts";
+import type { Answered, AskedJob, CleaningLimits, JobEntry, JobReturn, Stored, SyncJobStore } from "./store.ts";
 import { masterRecord } from "./journal_record.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { NoLogMarks } from "./no_log_marks.ts";
@@ -301,6 +301,13 @@ class FileJobStore implements SyncJobStore {
   has(jid: string, id: string): boolean {
     const path = this.#returnPath(jid, id);
     return path !== undefined && isFilled(path);
+  }
+
+  answered(jobs: readonly AskedJob[]): Map<string, Answered> {
+    return new Map(jobs.map(({ jid, minions }) => {
+      const acknowledged = new Set(this.acks.all(jid).keys());
+      return [jid, { acknowledged, returned: new Set(minions.filter((id) => this.has(jid, id))) }];
+    }));
   }
 
   #returnPath(jid: string, id: string): string | undefined {

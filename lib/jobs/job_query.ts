@@ -3,8 +3,9 @@
  * @module
  */
 
+import { watchesJobs } from "#lib/protocol/about_jobs.ts";
 import { compareStrings } from "#lib/values/value.ts";
-import { formatJob, hasSearch, isWatchingJob, jobFilter } from "./listing.ts";
+import { formatJob, hasSearch, jobFilter } from "./listing.ts";
 import type { JobEntry, JobQuery } from "./store.ts";
 
 /** Jobs above a limit that are kept before they are sorted. */
@@ -45,6 +46,7 @@ export function queryFilter(query: JobQuery): (job: JobEntry) => boolean {
   const { before, hidesWatching } = query;
   const search = hasSearch(query) ? jobFilter(query) : undefined;
   return ({ jid, load }) =>
-    (before === undefined || compareStrings(jid, before) < 0) && !(hidesWatching === true && isWatchingJob(load)) &&
+    (before === undefined || compareStrings(jid, before) < 0) &&
+    !(hidesWatching === true && watchesJobs(load.get("fun") ?? null)) &&
     (search === undefined || search(jid, formatJob(load)));
 }

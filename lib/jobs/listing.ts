@@ -32,18 +32,6 @@ export function hasSearch({ metadata, fun, target, startTime, endTime }: JobSear
   return [metadata, fun, target].some(truthy) || !!startTime || !!endTime;
 }
 
-/** Whether a job only queries other jobs, as commands and runners do that watch jobs. */
-export function isWatchingJob(load: ValueMap): boolean {
-  const fun = load.get("fun");
-  return fun === "saltutil.find_job" || fun === "saltutil.running";
-}
-
-/** Whether a job only ends or signals other jobs: it says nothing of its minions. */
-export function isSignalJob(load: ValueMap): boolean {
-  const fun = load.get("fun");
-  return typeof fun === "string" && /^saltutil\.(term|kill|signal)_(job|all_jobs)$/.test(fun);
-}
-
 /** The metadata of a job that only shows something: a page of the console asks by itself, or a GET of the API. */
 export const QUESTION: ValueMap = map({ question: true });
 

@@ -34,6 +34,8 @@ export interface Delivery {
   readonly live: boolean;
   /** The minions that have been sent it, if it goes to them a few at a time (`running` of `flow`). */
   readonly sent?: readonly string[];
+  /** The minions that do not get it, and of which that is not stored yet. */
+  readonly cancelled?: readonly string[];
 }
 
 /** A job to publish again. */

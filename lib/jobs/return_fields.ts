@@ -4,6 +4,7 @@
  */
 
 import { CHAIN, REFUSED_JOB } from "#lib/protocol/operator_field.ts";
+import { CANCELLED_JOB } from "#lib/protocol/outcome.ts";
 import type { Packable } from "#lib/values/msgpack.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { JobReturn } from "./store.ts";
@@ -17,7 +18,7 @@ export const RESERVED_IDS: ReadonlySet<string> = new Set(["jid", "nocache", "end
 /** The fields of a minion's message that are stored in a database, in one map. */
 export function returnFields(load: ReadonlyMap<Value, Packable>): Map<Value, Packable> {
   const fields = new Map<Value, Packable>();
-  for (const key of ["return", "retcode", "success", "interrupted", REFUSED_JOB, CHAIN, "out"]) {
+  for (const key of ["return", "retcode", "success", "interrupted", REFUSED_JOB, CANCELLED_JOB, CHAIN, "out"]) {
     const item = load.get(key);
     if (item !== undefined) fields.set(key, item);
   }
@@ -47,6 +48,7 @@ export function returnOfFields(value: Value, out?: Value): JobReturn {
     ...(fields.has("success") && { success: fields.get("success") }),
     ...(fields.get("interrupted") === true && { interrupted: true }),
     ...(fields.get(REFUSED_JOB) === true && { refused: true }),
+    ...(fields.get(CANCELLED_JOB) === true && { cancelled: true }),
     ...(fields.has(CHAIN) && { chain: fields.get(CHAIN) }),
     ...(outputter !== undefined && { out: outputter }),
   };

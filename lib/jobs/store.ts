@@ -30,6 +30,8 @@ export interface JobReturn {
   readonly interrupted?: true;
   /** Whether the minion did not run the job, because of its operator's signature. */
   readonly refused?: true;
+  /** Whether it was not sent the job, whose wait for its turn was ended. */
+  readonly cancelled?: true;
   /** Its record in the chain of the minion's jobs, `[n, hash]`. */
   readonly chain?: Value;
   /** The outputter that the return asks for. */
@@ -57,6 +59,18 @@ export interface Ack {
   readonly state: AcknowledgedState;
   /** When it arrived, in milliseconds since the epoch. */
   readonly sinceMs: number;
+}
+
+/** Minions of a job of which something has come. */
+export interface Answered {
+  readonly acknowledged: ReadonlySet<string>;
+  readonly returned: ReadonlySet<string>;
+}
+
+/** Minions of a job. */
+export interface AskedJob {
+  readonly jid: string;
+  readonly minions: readonly string[];
 }
 
 /** The acknowledgements of minions. */
@@ -277,6 +291,11 @@ export interface SyncJobStore {
   getReturn(jid: string, id: string): JobReturn | undefined;
   /** Whether a minion's return is stored. */
   has(jid: string, id: string): boolean;
+  /**
+   * Which minions of jobs have acknowledged them or returned; others than those asked for may be among them. Of a
+   * database it is one question.
+   */
+  answered(jobs: readonly AskedJob[]): Map<string, Answered>;
   /** The time at which a minion's return was stored, in milliseconds since the epoch. */
   returnedMs(jid: string, id: string): number | undefined;
   /** The time of the last return of a job, if stored. */

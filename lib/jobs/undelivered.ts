@@ -81,7 +81,7 @@ export class UndeliveredJobs {
    * @throws {StoreError} If it cannot be written.
    */
   save(delivery: Delivery, now: Moment): void {
-    const { jid, load, minions, ttlMs, live, sent } = delivery;
+    const { jid, load, minions, ttlMs, live, sent, cancelled } = delivery;
     const until = deadlineFields(momentAfter(now, ttlMs));
     const stored = map({
       load,
@@ -90,6 +90,7 @@ export class UndeliveredJobs {
       live,
       ...until,
       ...sent !== undefined && { sent: [...sent] },
+      ...cancelled !== undefined && { cancelled: [...cancelled] },
     });
     const sealed = this.#crypticle.encrypt(encode(stored, "disk"));
     // Its arguments are only in its encrypted file.
@@ -98,7 +99,8 @@ export class UndeliveredJobs {
       if (isBrief(delivery)) this.#log.add({ jid, sealed }, now);
       else {writeFileAtomic(`${this.#directory}/${jid}`, sealed, {
           mode: 0o600,
-          sync: hidden && this.#journal !== undefined,
+          // Who was told that a job is cancelled must not see it run after a power failure.
+          sync: (hidden && this.#journal !== undefined) || cancelled !== undefined,
         });}
       if (!hidden) this.#journal?.append(masterRecord("undelivered", { jid, sealed, ...until }));
     };
@@ -240,6 +242,7 @@ export class UndeliveredJobs {
         ttlMs: Math.min(msBetween(now, readDeadline(stored)), ttlMs),
         live: stored.get("live") === true,
         ...stored.has("sent") && { sent: listOrEmpty(stored.get("sent")).map(str) },
+        ...stored.has("cancelled") && { cancelled: listOrEmpty(stored.get("cancelled")).map(str) },
       };
     } catch (error) {
       // Incomplete, or written by a master with another key.

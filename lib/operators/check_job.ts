@@ -4,6 +4,7 @@
  */
 
 import { messageOf, MsgpackError, TargetError, WireError } from "#lib/errors.ts";
+import { FIND_JOB } from "#lib/protocol/about_jobs.ts";
 import { jidMs } from "#lib/protocol/jid.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { matchesTarget, type TypedTarget } from "#lib/targeting/target.ts";
@@ -50,8 +51,6 @@ export interface CheckedJob {
 
 const NO_BYTES = new Uint8Array();
 const NO_FACTS = factsOf(new Map());
-/** The question whether a job runs, which `salt` asks about its own jobs; it says nothing that a return does not. */
-const FIND_JOB = "saltutil.find_job";
 /** Targets of ids alone, which any minion can match for another one. */
 const BY_ID: readonly string[] = ["glob", "pcre", "list"];
 

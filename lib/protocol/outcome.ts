@@ -9,6 +9,9 @@ import type { Value } from "#lib/values/value.ts";
 /** Why a job did not reach a minion of another master of the cluster. */
 export const BEYOND = "connected to another master; the database is away";
 
+/** Of a return that the master makes: True if the minion was never sent the job, because its wait was ended. */
+export const CANCELLED_JOB = "cancelled";
+
 /** The outcomes, from the best to the worst. */
 export const OUTCOMES = [
   /** It returned, and all succeeded. */
@@ -23,6 +26,8 @@ export const OUTCOMES = [
   "interrupted",
   /** It did not run the job, whose operator's signature is missing or does not hold. */
   "refused",
+  /** It was not sent the job: somebody ended it while the minion waited for its turn. */
+  "cancelled",
   /** It is connected, and has not acknowledged the job. */
   "not received",
   /** It is connected to another master of the cluster, which cannot get the job. */
@@ -45,18 +50,23 @@ export function acknowledgedState(state: unknown): AcknowledgedState | undefined
 }
 
 /** The outcomes of a job that has returned. */
-export type ReturnOutcome = "returned" | "failed" | "interrupted" | "refused";
+export const RETURN_OUTCOMES = ["returned", "failed", "interrupted", "refused", "cancelled"] as const;
+/** The outcome of a job that has returned. */
+export type ReturnOutcome = typeof RETURN_OUTCOMES[number];
 
 /**
  * The outcome of a return.
  * @param interrupted Whether the minion says that it ended while it was running the job.
  * @param refused Whether it says that it did not run it.
+ * @param cancelled Whether the master says that it was not sent it.
  */
-export function outcomeOfReturn({ retcode = 0, interrupted, refused }: {
+export function outcomeOfReturn({ retcode = 0, interrupted, refused, cancelled }: {
   readonly retcode?: Value;
   readonly interrupted?: boolean;
   readonly refused?: boolean;
+  readonly cancelled?: boolean;
 }): ReturnOutcome {
+  if (cancelled) return "cancelled";
   if (refused) return "refused";
   if (interrupted) return "interrupted";
   return plainRetcode(retcode) === 0 ? "returned" : "failed";
@@ -64,7 +74,7 @@ export function outcomeOfReturn({ retcode = 0, interrupted, refused }: {
 
 /** Whether an outcome is one of a job that has returned. */
 export function hasReturned(outcome: Outcome): outcome is ReturnOutcome {
-  return outcome === "returned" || outcome === "failed" || outcome === "interrupted" || outcome === "refused";
+  return RETURN_OUTCOMES.some((known) => known === outcome);
 }
 
 /** Salt's text for a minion that did not return, with the reason. */
@@ -92,6 +102,7 @@ const RULES: readonly (readonly [when: Partial<OutcomeFacts>, then: Outcome])[] 
   [{ returned: "failed" }, "failed"],
   [{ returned: "interrupted" }, "interrupted"],
   [{ returned: "refused" }, "refused"],
+  [{ returned: "cancelled" }, "cancelled"],
   [{ accepted: false }, "no such minion"],
   [{ present: false }, "not connected"],
   [{ acknowledged: "running" }, "running"],

@@ -8,6 +8,7 @@ import { StoreError } from "#lib/errors.ts";
 import type { CleaningLimits } from "#lib/jobs/store.ts";
 import type {
   AckWrite,
+  AnsweredRow,
   BatchWrite,
   JobReturnRow,
   JobRow,
@@ -67,6 +68,11 @@ export abstract class CalledRows implements JobRows {
   }
 
   /** As {@linkcode JobRows} says. */
+  answered(jids: readonly string[]): Promise<AnsweredRow[]> {
+    return this.call("answered", jids);
+  }
+
+  /** As {@linkcode JobRows} says. */
   outputs(jid: string, id: string): Promise<Uint8Array[]> {
     return this.call("outputs", [jid, id]);
   }
@@ -122,6 +128,8 @@ export function performCall(rows: JobRows, method: string, argument: unknown): P
       return rows.saveBatch(argument as BatchWrite);
     case "returns":
       return rows.returns(...argument as [string, string | null, ReturnsPart?]);
+    case "answered":
+      return rows.answered(argument as string[]);
     case "outputs":
       return rows.outputs(...argument as [string, string]);
     case "page":

@@ -20,6 +20,7 @@ import type { RecordOutbox } from "./record_outbox.ts";
 import { rowJobStore } from "./row_store.ts";
 import type {
   AckWrite,
+  AnsweredRow,
   BatchWrite,
   JobReturnRow,
   JobRow,
@@ -261,6 +262,11 @@ export class OutboxRows implements JobRows {
   /** As {@linkcode JobRows} says. */
   acks(jid: string): ReturnType<JobRows["acks"]> {
     return this.#either(() => this.#parts.rows.acks(jid), refuse);
+  }
+
+  /** As {@linkcode JobRows} says. */
+  answered(jids: readonly string[]): Promise<AnsweredRow[]> {
+    return this.#either(() => this.#parts.rows.answered(jids), refuse);
   }
 
   /** As {@linkcode JobRows} says. */

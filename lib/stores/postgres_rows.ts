@@ -17,6 +17,7 @@ import { type JobSearchStatement, newestJobs, rareJobs } from "./postgres_search
 import { ackParameters, ACKS_SQL, jobParameters, JOBS_SQL, returnParameters, RETURNS_SQL } from "./postgres_writes.ts";
 import type {
   AckWrite,
+  AnsweredRow,
   BatchWrite,
   JobReturnRow,
   JobRow,
@@ -276,6 +277,23 @@ export class PostgresRows implements JobRows {
       const known = acknowledgedState(state);
       return known === undefined ? [] : [{ id: minion, state: known, atMs: Number(at) }];
     });
+  }
+
+  /** As {@linkcode JobRows} says. */
+  async answered(jids: readonly string[]): Promise<AnsweredRow[]> {
+    const s = this.#schema;
+    const rows = await this.#rows<{ readonly jid: string; readonly returned: boolean; readonly ids: string[] }>(
+      `select jid, true as returned, array_agg(minion::text) as ids from ${s}.returns where jid = any($1) group by jid
+       union all
+       select jid, false, array_agg(minion::text) from ${s}.acks where jid = any($1) group by jid`,
+      [[...jids]],
+    );
+    const found = new Map<string, { acknowledged: string[]; returned: string[] }>();
+    for (const { jid, returned, ids } of rows) {
+      const job = found.get(jid) ?? { acknowledged: [], returned: [] };
+      found.set(jid, { ...job, [returned ? "returned" : "acknowledged"]: ids });
+    }
+    return [...found].map(([jid, job]) => ({ jid, ...job }));
   }
 
   /** As {@linkcode JobRows} says. */

@@ -132,6 +132,10 @@ const CALLS: Readonly<Partial<Record<keyof JobRows, Call>>> = {
   },
   returns: { argument: wantedReturns, value: listOf(record({ id: text, body: bytes, storedMs: number })) },
   acks: { argument: jid, value: listOf(record({ id: text, state: acknowledged, atMs: number })) },
+  answered: {
+    argument: listOf(jid),
+    value: listOf(record({ jid: text, acknowledged: listOf(text), returned: listOf(text) })),
+  },
   outputs: { argument: pair, value: listOf(bytes) },
   outputIds: { argument: jid, value: listOf(text) },
   batch: { argument: jid, value: optional(bytes) },

@@ -12,7 +12,17 @@ import { adoptedLoad, RESERVED_IDS, returnFields, returnOfFields } from "#lib/jo
 import { batchStateFromMap, batchStateToMap, isBatchOver } from "#lib/jobs/batches.ts";
 import { queryFilter } from "#lib/jobs/job_query.ts";
 import { parseTime } from "#lib/jobs/listing.ts";
-import type { Ack, BatchState, JobEntry, JobQuery, JobReturn, JobStore, Stored } from "#lib/jobs/store.ts";
+import type {
+  Ack,
+  Answered,
+  AskedJob,
+  BatchState,
+  JobEntry,
+  JobQuery,
+  JobReturn,
+  JobStore,
+  Stored,
+} from "#lib/jobs/store.ts";
 import type { StoreLog } from "#lib/os/store_files.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
@@ -221,6 +231,18 @@ class RowJobStore implements JobStore {
 
   async has(jid: string, id: string): Promise<boolean> {
     return await this.#return(jid, id) !== undefined;
+  }
+
+  async answered(jobs: readonly AskedJob[]): Promise<Map<string, Answered>> {
+    const jids = jobs.map(({ jid }) => jid), answers = new Map<string, Answered>();
+    for (const jid of jids) answers.set(jid, { acknowledged: new Set(), returned: new Set() });
+    const asked = jids.filter(isJid);
+    for (
+      const { jid, acknowledged, returned } of asked.length > 0 ? await this.#wait(this.#rows.answered(asked)) : []
+    ) {
+      answers.set(jid, { acknowledged: new Set(acknowledged), returned: new Set(returned) });
+    }
+    return answers;
   }
 
   async returnedMs(jid: string, id: string): Promise<number | undefined> {

@@ -84,6 +84,13 @@ export interface JobReturnRow {
   readonly storedMs: number;
 }
 
+/** The minions of a job of which something has come. */
+export interface AnsweredRow {
+  readonly jid: string;
+  readonly acknowledged: readonly string[];
+  readonly returned: readonly string[];
+}
+
 /** A part of the returns of a job. */
 export interface ReturnsPart {
   /** The id that they follow; empty for the first. */
@@ -142,6 +149,8 @@ export interface JobRows {
    */
   returns(jid: string, id: string | null, part?: ReturnsPart): Promise<JobReturnRow[]>;
   acks(jid: string): Promise<Omit<AckWrite, "jid">[]>;
+  /** The minions that have acknowledged jobs or returned, of those jobs of which there are any. */
+  answered(jids: readonly string[]): Promise<AnsweredRow[]>;
   /** The batches of a minion's output, in order. */
   outputs(jid: string, id: string): Promise<Uint8Array[]>;
   /** The minions with output. */

@@ -16,6 +16,7 @@ import { setTimeout } from "#lib/os/timers.ts";
 import { SEARCH_INDEXES, searchJobs } from "./sqlite_search.ts";
 import {
   type AckWrite,
+  type AnsweredRow,
   type BatchWrite,
   type JobReturnRow,
   type JobRow,
@@ -314,6 +315,15 @@ export class SqliteRows implements JobRows {
         return state === undefined ? [] : [{ id: String(row.minion), state, atMs: Number(row.at) }];
       })
     );
+  }
+
+  /** As {@linkcode JobRows} says. */
+  answered(jids: readonly string[]): Promise<AnsweredRow[]> {
+    return this.#read(() => {
+      const ids = (table: string, jid: string) =>
+        this.#statement(`select minion from ${table} where jid = ?`).all(jid).map(({ minion }) => String(minion));
+      return jids.map((jid) => ({ jid, acknowledged: ids("acks", jid), returned: ids("returns", jid) }));
+    });
   }
 
   /** As {@linkcode JobRows} says. */

@@ -7,6 +7,7 @@
 
 import type { BusEvent } from "#lib/bus/event.ts";
 import { CHAIN, REFUSED_JOB } from "#lib/protocol/operator_field.ts";
+import { CANCELLED_JOB } from "#lib/protocol/outcome.ts";
 import { jobNew, jobSign } from "#lib/protocol/tags.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -16,7 +17,17 @@ const MAX_EVENTS = 20_000;
 /** Bytes of events that wait, while a top is slow; more of them are dropped. */
 const MAX_BYTES = 64 << 20;
 /** Fields of a return that a top needs of each minion. */
-const RETURN_FIELDS = ["return", "retcode", "success", "fun_args", "interrupted", "error_details", REFUSED_JOB, CHAIN];
+const RETURN_FIELDS = [
+  "return",
+  "retcode",
+  "success",
+  "fun_args",
+  "interrupted",
+  "error_details",
+  REFUSED_JOB,
+  CANCELLED_JOB,
+  CHAIN,
+];
 
 /** What a syndic collects between two turns. */
 export class Forwarded {

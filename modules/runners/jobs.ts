@@ -310,7 +310,7 @@ export const active: RunnerFunction = runner({
 export const outcomes: RunnerFunction = runner({
   doc: runnerDoc(
     `Return the outcome of a job on each of its minions, and when the master last received news of it: returned, failed,
-running, received, interrupted, refused, not received, connected to another master; the database is away, not
+running, received, interrupted, refused, cancelled, not received, connected to another master; the database is away, not
 connected, no such minion. Not in Salt.`,
     "jobs.outcomes 20130916125524463507",
   ),

@@ -4,7 +4,8 @@
  */
 
 import { readPresence } from "#lib/fleet/presence_file.ts";
-import { isQuestion, isSignalJob, isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
+import { isQuestion, jobMinions } from "#lib/jobs/listing.ts";
+import { isAboutJobs } from "#lib/protocol/about_jobs.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
 import { p } from "#lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
@@ -125,7 +126,7 @@ function keysOf(match: string, context: RunnerContext): { readonly id: string; r
 async function lastJobOf(context: RunnerContext): Promise<Map<string, string>> {
   const last = new Map<string, string>();
   for await (const { jid, load } of context.jobs.list({ limit: SEARCHED_JOBS })) {
-    if (isWatchingJob(load) || isSignalJob(load) || isQuestion(load)) continue;
+    if (isAboutJobs(load.get("fun") ?? null) || isQuestion(load)) continue;
     for (const id of jobMinions(await context.jobs.getLoad(jid))) {
       if (!last.has(id)) last.set(id, `${functionOf(load)} ${jid}`);
     }

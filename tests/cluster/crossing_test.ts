@@ -50,3 +50,31 @@ clusterTest(
     }, { what: "the return of the other's minion" });
   },
 );
+
+clusterTest(
+  "a job that is ended at one master is ended for the minions of both that wait for their turn",
+  { master: { flow: [{ fun: "cmd.run", running: 2 }] } },
+  async ({ masters: [a, b] }) => {
+    for (const id of ["web1", "web3"]) await a.untilServing([id], () => a.startMinion(id));
+    for (const id of ["web2", "web4"]) {
+      await b.untilServing([id], () => b.startMinion(id, { master: "127.0.0.2" }));
+    }
+    await eventually(async () => String(await answerOf(a, "manage.present")) === "web1,web2,web3,web4", {
+      what: "presence",
+    });
+    const path = `${a.root}/begun`;
+    Deno.writeTextFileSync(path, "");
+    const begun = () => Deno.readTextFileSync(path).split("\n").length - 1;
+    const { out } = await a.salt("--async", "*", "cmd.run", `echo x >> ${path}; sleep 60`);
+    const jid = /\d{20}/.exec(out)?.[0] ?? "";
+    await eventually(() => begun() === 2, { what: "a minion of each master" });
+    assertEquals((await b.salt("*", "saltutil.kill_job", jid)).code, 0);
+    await eventually(async () => {
+      const found = JSON.parse((await a.saltRun("jobs.outcomes", jid, "--out=json")).out);
+      const words = Object.values<{ outcome: string }>(found).map(({ outcome }) => outcome);
+      return words.filter((word) => word === "cancelled").length === 2 && !words.includes("running");
+    }, { what: "the outcomes", withinMs: 20_000 });
+    assertEquals((await a.salt("-t", "30", "*", "cmd.run", "/bin/true")).code, 0);
+    assertEquals(begun(), 2);
+  },
+);

@@ -126,8 +126,18 @@ Deno.test("the first rule that matches counts; what ends or finds a job waits fo
     fun: "*",
     running: 5,
   });
-  const rules = ["saltutil.kill_job", "saltutil.find_job", "test.ping"].map((fun) => places.ruleFor("ci", [fun]));
-  assertEquals(rules, [undefined, undefined, 1]);
+  const names = [
+    "kill_job",
+    "term_job",
+    "signal_job",
+    "kill_all_jobs",
+    "term_all_jobs",
+    "find_job",
+    "running",
+    "is_running",
+  ];
+  assertEquals(names.filter((name) => places.ruleFor("ci", [`saltutil.${name}`]) !== undefined), []);
+  assertEquals(["test.ping", "saltutil.sync_all"].map((fun) => places.ruleFor("ci", [fun])), [1, 1]);
   assertEquals(places.ruleFor("root", ["saltutil.term_job", "test.ping"]), 3);
   share(2);
   add("1", ["a", "b", "c", "d"]);

@@ -92,6 +92,18 @@ async function jids(store: JobStore, query: JobQuery = {}): Promise<string[]> {
   return found;
 }
 
+conforms("who has acknowledged jobs or returned is one question for many jobs", async ({ store, open }) => {
+  const second = `${JID}_2`, none = `${JID}_3`, minions = ["web1", "web2", "web3"];
+  for (const jid of [JID, second]) await store.saveLoad(jid, load(jid), minions);
+  await store.acks.save(JID, "web1", { state: "running", sinceMs: 1 });
+  await store.saveReturn(map({ jid: JID, id: "web2", fun: "test.ping", return: true }));
+  await store.saveReturn(map({ jid: second, id: "web3", fun: "test.ping", return: true }));
+  const answers = await open().answered([JID, second, none, "no jid"].map((jid) => ({ jid, minions })));
+  const shown = [...answers].map(([jid, { acknowledged, returned }]) => [jid, [...acknowledged], [...returned]]);
+  assertEquals(shown, [[JID, ["web1"], ["web2"]], [second, [], ["web3"]], [none, [], []], ["no jid", [], []]]);
+  assertEquals(await store.answered([]), new Map());
+});
+
 conforms(
   "a job is there from its preparation, and has its load and minions when they are stored",
   async ({ store, open }) => {

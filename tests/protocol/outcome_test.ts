@@ -17,6 +17,7 @@ const CASES: readonly (readonly [string, Partial<OutcomeFacts>, Outcome])[] = [
   ["a bad return", { returned: "failed" }, "failed"],
   ["a return of an interrupted job", { returned: "interrupted" }, "interrupted"],
   ["a return of a job that its minion refused", { returned: "refused" }, "refused"],
+  ["a job whose wait was ended", { returned: "cancelled", acknowledged: undefined }, "cancelled"],
   ["a return of a minion that has left", { returned: "returned", present: false, acknowledged: "running" }, "returned"],
   ["a return of a minion whose key is gone", { returned: "returned", accepted: false }, "returned"],
   ["a begun job", { acknowledged: "running" }, "running"],
@@ -50,7 +51,7 @@ Deno.test("a return is a success if its code is 0 or missing; the return of a mi
 });
 
 Deno.test("a minion has returned or not, and Salt's words report why it has not", () => {
-  assertEquals(OUTCOMES.filter(hasReturned), ["returned", "failed", "interrupted", "refused"]);
+  assertEquals(OUTCOMES.filter(hasReturned), ["returned", "failed", "interrupted", "refused", "cancelled"]);
   assertEquals(silenceText("not received"), "Minion did not return. [No response]");
   assertEquals(silenceText("not connected"), "Minion did not return. [Not connected]");
 });

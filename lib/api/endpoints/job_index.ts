@@ -6,7 +6,8 @@
 
 import { messageOf } from "#lib/errors.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
-import { isQuestion, isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
+import { isQuestion, jobMinions } from "#lib/jobs/listing.ts";
+import { watchesJobs } from "#lib/protocol/about_jobs.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { outcomeOfReturn, type ReturnOutcome } from "#lib/protocol/outcome.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
@@ -181,7 +182,7 @@ export class JobIndex {
   }
 
   async #add(jid: string, load: ValueMap): Promise<void> {
-    if (isWatchingJob(load) || isQuestion(load) || this.#jobs.has(jid)) return;
+    if (watchesJobs(load.get("fun") ?? null) || isQuestion(load) || this.#jobs.has(jid)) return;
     const minions = jobMinions(load.has("Minions") ? load : await this.#store.getLoad(jid) ?? load);
     const [user, schedule] = [load.get("user"), load.get("schedule")];
     this.#jobs.set(jid, {

@@ -10,6 +10,7 @@ import { type JsonSchema, t } from "#lib/api/http/json_schema.ts";
 import { statusText, VALUE_TYPES } from "#lib/api/http/answer.ts";
 import { BODY_TYPES, JSON_TYPES } from "#lib/api/http/request_body.ts";
 import type { PathRoute } from "#lib/api/http/route_table.ts";
+import { RETURN_OUTCOMES } from "#lib/protocol/outcome.ts";
 import { LICENSE, VERSION } from "#lib/version.ts";
 
 /** The types that several endpoints use, by name. */
@@ -35,7 +36,7 @@ const NAMED: Readonly<Record<string, JsonSchema>> = {
   MinionJob: t.object({
     jid: t.text(),
     fun: t.any("A function, or a list of them; null: not known."),
-    outcome: t.orNull(t.oneOf(["returned", "failed", "interrupted", "refused"], "null: it has not returned.")),
+    outcome: t.orNull(t.oneOf(RETURN_OUTCOMES, "null: it has not returned.")),
   }),
   Session: t.object({
     token: t.text("Sent as X-Auth-Token."),

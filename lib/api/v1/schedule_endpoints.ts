@@ -6,6 +6,7 @@
 import type { Methods } from "#lib/api/endpoints/endpoint.ts";
 import { UserRights } from "#lib/api/endpoints/rights.ts";
 import { t } from "#lib/api/http/json_schema.ts";
+import { RETURN_OUTCOMES } from "#lib/protocol/outcome.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The path `/api/v1/schedule/outcomes`. */
@@ -19,7 +20,7 @@ export const SCHEDULE_OUTCOMES: Methods = {
       doc: "The newest return of each job that a schedule ran.",
       schema: t.object({
         minions: t.mapOf(
-          t.mapOf(t.object({ jid: t.text(), outcome: t.oneOf(["returned", "failed", "interrupted", "refused"]) })),
+          t.mapOf(t.object({ jid: t.text(), outcome: t.oneOf(RETURN_OUTCOMES) })),
           "By id, and by the name of the job.",
         ),
       }),

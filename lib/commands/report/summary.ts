@@ -21,6 +21,7 @@ const OUTCOME_COLOURS: Readonly<Record<Outcome, ColourName>> = {
   received: "CYAN",
   interrupted: "RED",
   refused: "RED",
+  cancelled: "YELLOW",
   "not received": "LIGHT_RED",
   [BEYOND]: "YELLOW",
   "not connected": "YELLOW",

@@ -307,7 +307,7 @@ export async function listSchedules() {
   return (await send("api/v1/schedule")).minions;
 }
 
-/** @typedef {{ jid: string, outcome: "returned" | "failed" | "interrupted" | "refused" }} ScheduleOutcome */
+/** @typedef {{ jid: string, outcome: "returned" | "failed" | "interrupted" | "refused" | "cancelled" }} ScheduleOutcome */
 
 /**
  * How the jobs of schedules ended last: by minion and name.

@@ -1,29 +1,16 @@
 /**
- * The records of a master's journal: jobs, returns, and undelivered jobs. They are appended by the code that writes the
- * files, and replayed when the next master starts.
+ * Replays the journals of the last master: jobs, returns, and undelivered jobs.
  * @module
  */
 
 import { messageOf } from "#lib/errors.ts";
 import { readMoment } from "#lib/os/moment.ts";
-import { checkDurability, Journal, type JournalOptions, replayJournal } from "#lib/os/journal.ts";
+import { journalOptions } from "#lib/jobs/open_journal.ts";
+import { checkDurability, replayJournal } from "#lib/os/journal.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
-
-function optionsOf({ cachedir }: MasterOpts, log: Logger): JournalOptions {
-  return {
-    directory: `${cachedir}/journal`,
-    files: [cachedir, `${cachedir}/jobs`, `${cachedir}/undelivered`],
-    log: log.error,
-  };
-}
-
-/** The journal of one thread; `undefined` with `durability: process`. */
-export function masterJournal(opts: MasterOpts, log: Logger): Journal | undefined {
-  return opts.durability === "machine" ? new Journal(optionsOf(opts, log)) : undefined;
-}
 
 /**
  * Restores what a power failure took from the files of the last master, also with `process` if that master ran with
@@ -35,7 +22,7 @@ export async function restoreFromJournal(opts: MasterOpts, masterPem: string, lo
   const jobs = openJobStore(opts, { log: log.error });
   let undelivered: UndeliveredJobs | undefined;
   try {
-    const count = await replayJournal(optionsOf(opts, log), async (record) => {
+    const count = await replayJournal(journalOptions(opts, log), async (record) => {
       if (await jobs.restore(record)) return;
       undelivered ??= new UndeliveredJobs(opts.cachedir, masterPem);
       if (!undelivered.restore(record, readMoment())) {

@@ -9,12 +9,14 @@ import { messageOf, StoreError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { type Delivery, type Missed, Redelivery } from "#lib/jobs/redelivery.ts";
-import type { JobStore } from "#lib/jobs/store.ts";
+import type { Answered, JobStore } from "#lib/jobs/store.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
 import type { RunningPlaces } from "#lib/flow/running_places.ts";
+import { CancelledReturns } from "./ended_jobs.ts";
 import { type JobTurn, PacedJobs } from "./paced_jobs.ts";
 import type { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { isMap, str, toNumber, type ValueMap } from "#lib/values/value.ts";
+import { Gathered } from "#lib/cluster/gathered.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
@@ -27,6 +29,16 @@ const SWEEP_MS = 60_000;
 const PACED_TTL_MS = 60_000;
 /** Maximum number of minions that a log line about an ended job names. */
 const NAMED_IDS = 10;
+
+/** Jobs of one question to the store. */
+const ASKED_JOBS = 500;
+const NOTHING: Answered = { acknowledged: new Set(), returned: new Set() };
+
+/** What is asked of the minions of a job. */
+interface Question {
+  readonly delivery: Delivery;
+  answer: Answered;
+}
 
 /** The parts of a {@linkcode JobDelivery}. */
 export interface DeliveryParts {
@@ -47,8 +59,14 @@ export interface DeliveryParts {
     readonly places: RunningPlaces;
     /** Whether a minion is connected, as far as the master knows; those of Python too. */
     isConnected(id: string): boolean;
+    /** The minions that are connected to another master of the cluster. Default: none. */
+    elsewhere?(): ReadonlySet<string>;
     /** Fires an event for the clients. */
     tell(turn: JobTurn): Promise<unknown>;
+    /** Fires the event of a return. */
+    fireReturn(load: ValueMap): Promise<unknown>;
+    /** With `durability: machine`: resolves when what was stored is on the disk. */
+    commit?(): Promise<void>;
   };
 }
 
@@ -57,22 +75,32 @@ export class JobDelivery {
   readonly #parts: DeliveryParts;
   readonly #redelivery: Redelivery;
   readonly #paced: PacedJobs | undefined;
+  /** A master that starts has hundreds of jobs: the store is asked for all at once. */
+  readonly #questions = new Gathered<Question>((some) => this.#ask(some), ASKED_JOBS);
   #looking: Timer | undefined;
   #sweeping: Timer | undefined;
 
   /** {@linkcode takeUp} starts it. */
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
-    this.#paced = parts.pace && new PacedJobs({
-      ...parts.pace,
-      undelivered: parts.undelivered,
-      log: parts.log,
-      send: (delivery, ids) => this.#send(delivery, ids),
-    });
+    this.#paced = parts.pace && this.#pacedJobs(parts.pace);
     this.#redelivery = new Redelivery((delivery) => {
       // It has a file until the last of its minions has returned.
       if (!this.#paced?.has(delivery.jid)) this.#forgetting(() => parts.undelivered.remove(delivery, readMoment()));
       this.#lookSoon();
+    });
+  }
+
+  #pacedJobs(pace: NonNullable<DeliveryParts["pace"]>): PacedJobs {
+    const { jobs, undelivered, log } = this.#parts;
+    const { fireReturn: fire, commit = () => Promise.resolve() } = pace;
+    const cancelled = new CancelledReturns({ jobs, log, commit, fire });
+    return new PacedJobs({
+      ...pace,
+      undelivered,
+      log,
+      send: (delivery, ids) => this.#send(delivery, ids),
+      cancel: (delivery, ids, isFirst) => cancelled.keep(delivery, ids, isFirst),
     });
   }
 
@@ -90,16 +118,18 @@ export class JobDelivery {
   async takeUp(): Promise<void> {
     const { undelivered, log } = this.#parts;
     const { deliveries, expired } = undelivered.left(readMoment(), log.error);
-    for (const delivery of deliveries) {
-      if (this.#paced?.bounds(delivery.load)) await this.#takeUpPaced(delivery, this.#paced);
-      else this.#redelivery.published({ ...delivery, minions: await this.#missingIn(delivery) }, performance.now());
-    }
-    for (const delivery of expired) {
+    // One may have been taken and not done when the last master was killed.
+    for (const delivery of deliveries) this.#paced?.endBy(delivery);
+    await Promise.all(deliveries.map(async (delivery) => {
+      if (this.#paced?.bounds(delivery.load)) return await this.#takeUpPaced(delivery, this.#paced);
+      this.#redelivery.published({ ...delivery, minions: await this.#missingIn(delivery) }, performance.now());
+    }));
+    await Promise.all(expired.map(async (delivery) => {
       const missing = await this.#missingIn(delivery);
-      if (missing.length === 0) continue;
+      if (missing.length === 0) return;
       const idList = missing.slice(0, NAMED_IDS).join(", ") + (missing.length > NAMED_IDS ? ", …" : "");
       log.warning(`Job ${delivery.jid} ended before ${missing.length} minions had it, while no master ran: ${idList}`);
-    }
+    }));
     this.#lookSoon();
     this.#sweep();
     if (this.size > 0) log.info(`Jobs that the last master did not deliver: ${this.size}`);
@@ -107,16 +137,8 @@ export class JobDelivery {
 
   /** Continues with a job that goes to its minions a few at a time. */
   async #takeUpPaced(delivery: Delivery, paced: PacedJobs): Promise<void> {
-    const { jobs, log } = this.#parts;
-    let { minions } = delivery, acknowledged = new Set<string>();
-    try {
-      acknowledged = new Set((await jobs.acks.all(delivery.jid)).keys());
-      const returned = await jobs.getReturns(delivery.jid);
-      minions = minions.filter((id) => !returned.has(id));
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      log.error(`Job ${delivery.jid} is delivered to all its minions again: ${error.message}`);
-    }
+    const { acknowledged, returned } = await this.#answersTo(delivery);
+    const minions = delivery.minions.filter((id) => !returned.has(id));
     const sent = minions.filter((id) => acknowledged.has(id) || delivery.sent?.includes(id));
     const ttlMs = Math.min(delivery.ttlMs, PACED_TTL_MS);
     await paced.take({ ...delivery, minions, sent, ttlMs });
@@ -125,19 +147,27 @@ export class JobDelivery {
   }
 
   /** The minions that have neither acknowledged a job nor returned. */
-  async #missingIn({ jid, minions }: Delivery): Promise<string[]> {
-    const { jobs, log } = this.#parts;
+  async #missingIn(delivery: Delivery): Promise<string[]> {
+    const { acknowledged, returned } = await this.#answersTo(delivery);
+    return delivery.minions.filter((id) => !acknowledged.has(id) && !returned.has(id));
+  }
+
+  /** What has come of the minions of a job. */
+  async #answersTo(delivery: Delivery): Promise<Answered> {
+    const question: Question = { delivery, answer: NOTHING };
     try {
-      const acknowledged = await jobs.acks.all(jid);
-      const missing: string[] = [];
-      for (const id of minions) if (!acknowledged.has(id) && !await jobs.has(jid, id)) missing.push(id);
-      return missing;
+      await this.#questions.add(question);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       // Who has the job drops it when it comes again.
-      log.error(`Job ${jid} is delivered to all its minions again: ${error.message}`);
-      return [...minions];
+      this.#parts.log.error(`Job ${delivery.jid} is delivered to all its minions again: ${error.message}`);
     }
+    return question.answer;
+  }
+
+  async #ask(questions: readonly Question[]): Promise<void> {
+    const answers = await this.#parts.jobs.answered(questions.map(({ delivery }) => delivery));
+    for (const question of questions) question.answer = answers.get(question.delivery.jid) ?? NOTHING;
   }
 
   /** An idle master does not check. */
@@ -182,6 +212,7 @@ export class JobDelivery {
    */
   async deliver(pushed: Uint8Array): Promise<void> {
     const { again, ...delivery } = parseDelivery(pushed);
+    this.#paced?.endBy(delivery);
     if (again) return void this.#takeUpOne(delivery);
     if (this.#paced?.bounds(delivery.load)) return await this.#paced.take(delivery);
     await this.#send(delivery);

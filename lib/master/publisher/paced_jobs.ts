@@ -5,16 +5,18 @@
  * @module
  */
 
-import { StoreError } from "#lib/errors.ts";
+import { messageOf, StoreError } from "#lib/errors.ts";
 import type { RunningPlaces } from "#lib/flow/running_places.ts";
 import type { Delivery } from "#lib/jobs/redelivery.ts";
 import type { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { readMoment } from "#lib/os/moment.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import type { JobSign } from "#lib/protocol/tags.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { asList } from "#lib/values/shape.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
+import { type Ending, endingBy, isEnded } from "./ended_jobs.ts";
 
 /**
  * Places that become free are collected for this time before the next minions are named, in milliseconds: each publish
@@ -25,6 +27,10 @@ const GATHER_MS = 100;
 const LOOK_MS = 500;
 /** How long minions wait for a place if the master is restarted meanwhile, in milliseconds. */
 const WAIT_MS = 7 * 86_400_000;
+/** Interval of tries to store what could not be stored, in milliseconds. */
+const RETRY_MS = 10_000;
+/** Jobs that end others and are remembered: in a cluster the job that is to end may come after the one that ends it. */
+const MAX_ENDINGS = 100;
 /** A minion that is not connected has its place for at least so long, in milliseconds. */
 const LEAST_TTL_MS = 1_000;
 
@@ -46,6 +52,14 @@ export interface PacedJobsParts {
   isConnected(id: string): boolean;
   /** Publishes a job to minions by name, or to all of them. */
   send(delivery: Delivery, ids?: readonly string[]): Promise<void>;
+  /**
+   * Stores that minions do not get a job.
+   * @param isFirst Whether clients are told too.
+   * @returns Whether all is stored.
+   */
+  cancel(delivery: Delivery, ids: readonly string[], isFirst: boolean): Promise<boolean>;
+  /** The minions that are connected to another master of the cluster, which cancels a job for them. Default: none. */
+  elsewhere?(): ReadonlySet<string>;
   /** Tells clients; only of minions that are connected, as others may be connected to another master. */
   tell(turn: JobTurn): Promise<unknown>;
 }
@@ -54,10 +68,14 @@ export interface PacedJobsParts {
 export class PacedJobs {
   readonly #parts: PacedJobsParts;
   readonly #deliveries = new Map<string, Delivery>();
+  readonly #endings: Ending[] = [];
+  /** Of each job the minions that do not get it, until that is stored. */
+  readonly #cancelled = new Map<string, Set<string>>();
   /** Jobs whose file is old. */
   readonly #changed = new Set<string>();
   #naming: Timer | undefined;
   #looking: Timer | undefined;
+  #closed = false;
 
   constructor(parts: PacedJobsParts) {
     this.#parts = parts;
@@ -87,15 +105,64 @@ export class PacedJobs {
    * @param delivery With `sent` if an earlier master has sent it to some of them.
    */
   async take(delivery: Delivery): Promise<void> {
-    const { jid, load, minions, ttlMs, sent } = delivery;
-    if (minions.length === 0 || this.#deliveries.has(jid)) return;
+    const { jid, load, minions, ttlMs, sent, cancelled = [] } = delivery;
+    if (minions.length + cancelled.length === 0 || this.#deliveries.has(jid)) return;
     const job = { jid, user: userOf(load), minions, sent, ttlMs: Math.max(LEAST_TTL_MS, ttlMs) };
     this.#parts.places.add(job, funsOf(load), performance.now());
     this.#deliveries.set(jid, delivery);
     this.#changed.add(jid);
+    if (cancelled.length > 0) this.#cancel(delivery, cancelled);
+    for (const ending of this.#endings) this.#end(delivery, ending);
     if (sent !== undefined) this.#nameSoon();
     else await this.#name(jid);
     this.#lookSoon();
+  }
+
+  /** A job that comes may end others, for minions that wait for them: they are not sent them from now on. */
+  endBy(delivery: Delivery): void {
+    const ending = endingBy(delivery);
+    if (ending === undefined) return;
+    this.#endings.push(ending);
+    if (this.#endings.length > MAX_ENDINGS) this.#endings.shift();
+    for (const each of [...this.#deliveries.values()]) this.#end(each, ending);
+  }
+
+  #end(delivery: Delivery, ending: Ending): void {
+    const { jid } = delivery, { places, elsewhere } = this.#parts;
+    if (!isEnded(jid, ending)) return;
+    const ids = places.cancel(jid, ending.ids);
+    if (ids.length === 0) return;
+    const others = elsewhere?.();
+    this.#cancel(delivery, others === undefined ? ids : ids.filter((id) => !others.has(id)));
+  }
+
+  /** Minions do not get a job. That is in its file before it is stored. */
+  #cancel(delivery: Delivery, ids: readonly string[]): void {
+    const { jid } = delivery;
+    this.#changed.add(jid);
+    const cancelled = this.#cancelled.get(jid) ?? new Set();
+    for (const id of ids) cancelled.add(id);
+    if (ids.length > 0) this.#cancelled.set(jid, cancelled);
+    this.#write();
+    if (ids.length > 0) void this.#keepCancelled(delivery, ids);
+  }
+
+  /** Never rejects. What cannot be stored before the master ends is left to the next one. */
+  async #keepCancelled(delivery: Delivery, ids: readonly string[]): Promise<void> {
+    const { jid } = delivery, { cancel, log } = this.#parts;
+    try {
+      for (let isFirst = true; !await cancel(delivery, ids, isFirst); isFirst = false) {
+        await sleep(RETRY_MS);
+        if (this.#closed) return;
+      }
+    } catch (error) {
+      return log.error(`That job ${jid} is cancelled is not stored: ${messageOf(error)}`);
+    }
+    const cancelled = this.#cancelled.get(jid);
+    for (const id of ids) cancelled?.delete(id);
+    if (cancelled?.size === 0) this.#cancelled.delete(jid);
+    this.#changed.add(jid);
+    this.#write();
   }
 
   #nameSoon(): void {
@@ -168,7 +235,8 @@ export class PacedJobs {
     const { places, undelivered, log } = this.#parts;
     const now = readMoment();
     try {
-      for (const jid of places.takeOver()) {
+      for (const jid of places.takeOver()) this.#changed.add(jid);
+      for (const jid of [...this.#changed].filter((jid) => !places.has(jid) && !this.#cancelled.has(jid))) {
         const delivery = this.#deliveries.get(jid);
         this.#deliveries.delete(jid);
         this.#changed.delete(jid);
@@ -179,7 +247,8 @@ export class PacedJobs {
       for (const jid of this.#changed) {
         const delivery = this.#deliveries.get(jid), { waiting, sent } = places.minionsOf(jid);
         if (delivery !== undefined) {
-          undelivered.save({ ...delivery, minions: [...waiting, ...sent], sent, ttlMs: WAIT_MS }, now);
+          const cancelled = this.#cancelled.get(jid), minions = [...waiting, ...sent];
+          undelivered.save({ ...delivery, minions, sent, cancelled: cancelled && [...cancelled], ttlMs: WAIT_MS }, now);
         }
         this.#changed.delete(jid);
       }
@@ -191,6 +260,7 @@ export class PacedJobs {
 
   /** Names no more minions; the files are left to the next master. */
   close(): void {
+    this.#closed = true;
     clearTimeout(this.#naming);
     clearTimeout(this.#looking);
     this.#write();

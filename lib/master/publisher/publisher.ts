@@ -12,7 +12,7 @@ import { messageOf } from "#lib/errors.ts";
 import { connectionLimits } from "#lib/config/connection_limits.ts";
 import { Subscribed } from "#lib/sockets/connection_memory.ts";
 import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
-import { jobPrefix, jobTurn } from "#lib/protocol/tags.ts";
+import { jobPrefix, jobReturn, jobTurn } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { isNewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
@@ -23,13 +23,16 @@ import { AddressPresence } from "#lib/fleet/connected_ids.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { type FlowMemory, openRunningPlaces } from "#lib/flow/open_flow.ts";
 import { stamp } from "#lib/bus/event.ts";
-import { map, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type ValueMap } from "#lib/values/value.ts";
 import { masterBus, removeSocketFile } from "#lib/bus/paths.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import type { ThreadCluster } from "#lib/master/cluster/master_cluster.ts";
 import { publishPullPath } from "#lib/config/master_paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { PresenceBook } from "#lib/fleet/presence.ts";
+import { readPeersPresence } from "#lib/fleet/presence_file.ts";
+import { masterJournal } from "#lib/jobs/open_journal.ts";
+import type { Journal } from "#lib/os/journal.ts";
 import { PresenceReports } from "./presence_reports.ts";
 import { PublishSealer } from "./publish_sealer.ts";
 import { publishTopics } from "./topics.ts";
@@ -70,6 +73,9 @@ const MAX_SUBSCRIBED = 4_194_304;
 /** Pause after all acknowledgements were read; far shorter than an acknowledgement may take. In milliseconds. */
 const REST_MS = 20;
 
+/** How long the minions of other masters are remembered before their file is read again, in milliseconds. */
+const OTHERS_MS = 500;
+
 const encoder = new TextEncoder();
 
 /** The Publisher of one master. */
@@ -86,9 +92,13 @@ export class Publisher implements ThreadService {
   /** The database of jobs. */
   readonly #rows: RemoteRows | undefined;
   readonly #connections: ConnectionLimiter;
+  /** Of the returns that this thread stores. */
+  readonly #journal: Journal | undefined;
   #presence: PresenceReports | undefined;
   #signs: EventSubscriber | undefined;
   #running: Promise<void>[] = [];
+  #others: ReadonlySet<string> = new Set();
+  #othersMs = -Infinity;
   #published = 0;
 
   private constructor(opts: MasterOpts, parts: PublisherParts, host: ThreadHost) {
@@ -107,8 +117,9 @@ export class Publisher implements ThreadService {
       masterKeys: new MasterPairs(opts, parts.masterPem),
       isNumbered: parts.cluster === undefined,
     });
+    this.#journal = masterJournal(opts, host.log);
     this.#delivery = new JobDelivery({
-      jobs: openJobStore(opts, { log: host.log.error, rows: this.#rows }),
+      jobs: openJobStore(opts, { log: host.log.error, rows: this.#rows, journal: this.#journal }),
       undelivered: new UndeliveredJobs(opts.cachedir, parts.jobSecret),
       log: host.log,
       isPresent: (id) => book.since.has(id),
@@ -141,12 +152,28 @@ export class Publisher implements ThreadService {
     const places = openRunningPlaces(rules, flow, flags && (() => flags.masters));
     if (places === undefined) return undefined;
     const data = new DataCache(cachedir, { log: this.#host.log.error });
+    const elsewhere = cluster && (() => this.#elsewhere());
     const byAddress = new AddressPresence(data, () => this.#publishPort);
     return {
       places,
-      isConnected: (id) => this.#book.since.has(id) || byAddress.has(id),
+      // By its address alone a minion may seem to be connected to several masters.
+      isConnected: (id) => this.#book.since.has(id) || (byAddress.has(id) && !elsewhere?.().has(id)),
+      elsewhere,
       tell: (turn) => this.#sender.fire(jobTurn(turn.jid), stamp(turnData(turn))),
+      fireReturn: (load) => this.#sender.fire(jobReturn(str(load.get("jid") ?? ""), str(load.get("id") ?? "")), load),
+      commit: () => this.#journal?.commit() ?? Promise.resolve(),
     };
+  }
+
+  /** The minions of other masters, as far as that was known a moment ago. */
+  #elsewhere(): ReadonlySet<string> {
+    const nowMs = performance.now();
+    if (nowMs - this.#othersMs >= OTHERS_MS) {
+      this.#othersMs = nowMs;
+      const { present } = readPeersPresence(this.#opts.cachedir);
+      this.#others = new Set([...present.keys()].filter((id) => !this.#book.since.has(id)));
+    }
+    return this.#others;
   }
 
   get #publishPort(): number {
@@ -238,6 +265,7 @@ export class Publisher implements ThreadService {
     this.#socket.close();
     await Promise.all(this.#running);
     this.#sender.close();
+    await this.#journal?.close();
     removeSocketFile(this.#path);
   }
 }

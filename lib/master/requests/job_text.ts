@@ -6,7 +6,7 @@
 import { readStateRun } from "#lib/output/state_return.ts";
 import { hideArguments, isNoLog } from "#lib/protocol/no_log.ts";
 import { REFUSED_JOB } from "#lib/protocol/operator_field.ts";
-import { outcomeOfReturn } from "#lib/protocol/outcome.ts";
+import { CANCELLED_JOB, outcomeOfReturn } from "#lib/protocol/outcome.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
 import { truncate, truncateList } from "#lib/text/truncate.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -35,8 +35,8 @@ export function claimedUser(request: ValueMap, proof: ValueMap = request): Value
 }
 
 /**
- * `succeeded`, `succeeded, 2 states`, `failed, return code 4`, `failed, 1 of 2 states: /opt/src`, `interrupted` or
- * `refused`.
+ * `succeeded`, `succeeded, 2 states`, `failed, return code 4`, `failed, 1 of 2 states: /opt/src`, `interrupted`,
+ * `refused` or `cancelled`.
  * @param load The minion's message.
  */
 export function returnText(load: ValueMap): string {
@@ -45,8 +45,9 @@ export function returnText(load: ValueMap): string {
     retcode,
     interrupted: load.get("interrupted") === true,
     refused: load.get(REFUSED_JOB) === true,
+    cancelled: load.get(CANCELLED_JOB) === true,
   });
-  if (outcome === "interrupted" || outcome === "refused") return outcome;
+  if (outcome !== "returned" && outcome !== "failed") return outcome;
   const states = statesOf(load.get("return") ?? null);
   const all = states.length === 1 ? "1 state" : `${states.length} states`;
   if (outcome === "returned") return states.length === 0 ? "succeeded" : `succeeded, ${all}`;

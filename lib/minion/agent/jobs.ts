@@ -13,6 +13,7 @@ import { interruptedRunLines, runsStates } from "#lib/states/control/interrupted
 import { interruptedReturn } from "#lib/minion/worker/interrupted.ts";
 import { type JobPool, LEFT_TO_NEXT_MINION } from "#lib/minion/worker/job_pool.ts";
 import { removeDetached, takeOverDetached } from "#lib/programs/detached_commands.ts";
+import { isAboutJobs } from "#lib/protocol/about_jobs.ts";
 import { batchToMap, type LiveBatch } from "#lib/protocol/live_batch.ts";
 import { ERROR_DETAILS } from "#lib/protocol/error_details.ts";
 import { hideReturn } from "#lib/protocol/hidden_return.ts";
@@ -37,10 +38,6 @@ import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 
 /** A job that runs longer is acknowledged separately, in milliseconds. */
 const ACKNOWLEDGE_MS = 100;
-/** Functions that inspect or end jobs never wait in the queue. */
-const ABOUT_JOBS: ReadonlySet<string> = new Set(
-  ["running", "is_running", "find_job", "kill_job", "term_job", "signal_job"].map((name) => `saltutil.${name}`),
-);
 /** How long a return waits for the job's pending output, in milliseconds. */
 const OUTPUT_MS = 500;
 
@@ -125,7 +122,7 @@ export class MinionJobs {
   }
 
   #take(load: ValueMap): void {
-    if (this.#hasRoom() || ABOUT_JOBS.has(str(load.get("fun") ?? null))) return void this.#run(load);
+    if (this.#hasRoom() || isAboutJobs(load.get("fun") ?? null)) return void this.#run(load);
     const max = this.#parts.opts.process_count_max;
     this.#parts.log.warning(`Job ${str(load.get("jid") ?? "")} waits: ${max} jobs are running (process_count_max)`);
     this.#queue.push(load);

@@ -1,5 +1,6 @@
 /** @module */
 import { asyncJobStore } from "#lib/jobs/async_store.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
 import { parseFlow } from "#lib/flow/flow_rules.ts";
 import { RunningPlaces } from "#lib/flow/running_places.ts";
 import { type DeliveryParts, JobDelivery } from "#lib/master/publisher/delivery.ts";
@@ -22,10 +23,16 @@ class Place implements Disposable {
   readonly undelivered = new UndeliveredJobs(this.root, "a private key");
   readonly published: ValueMap[] = [];
   readonly present = new Set<string>();
+  /** Returns that the master has published for minions. */
+  readonly returns: ValueMap[] = [];
 
-  async open(log: Logger = SILENT_LOGGER, pace?: DeliveryParts["pace"]): Promise<JobDelivery> {
+  async open(
+    log: Logger = SILENT_LOGGER,
+    pace?: DeliveryParts["pace"],
+    jobs: JobStore = asyncJobStore(this.jobs),
+  ): Promise<JobDelivery> {
     const delivery = new JobDelivery({
-      jobs: asyncJobStore(this.jobs),
+      jobs,
       undelivered: this.undelivered,
       log,
       isPresent: (id) => this.present.has(id),
@@ -118,6 +125,28 @@ Deno.test("undelivered jobs of the previous master are delivered to minions with
   next.close();
 });
 
+Deno.test("a master that starts asks the store once about all jobs that were left", async () => {
+  using place = new Place();
+  for (let n = 0; n < 5; n++) {
+    const jid = `${JID}_${n}`, load = map({ ...Object.fromEntries(LOAD), jid });
+    place.jobs.prepare(jid);
+    place.jobs.saveReturn(map({ jid, id: "web1", return: true, fun: "test.ping", cmd: "_return" }));
+    place.undelivered.save({ jid, load, minions: MINIONS, ttlMs: 60_000, live: false }, readMoment());
+  }
+  const store = asyncJobStore(place.jobs), asked: Value[] = [];
+  const counting = new Proxy(store, {
+    get: (all, name) =>
+    (
+      ...given: never[]
+    ) => (asked.push(String(name)), Reflect.apply(Reflect.get(all, name), all, given)),
+  });
+  const delivery = await place.open(SILENT_LOGGER, undefined, counting);
+  assertEquals([asked, delivery.size], [["answered"], 5]);
+  await delivery.arrived(["web1", "web2"]);
+  assertEquals(place.takePublished(), Array.from({ length: 5 }, () => [["web2"], false]));
+  delivery.close();
+});
+
 Deno.test("a job that ended while no master ran is logged with the minions that do not have it", async () => {
   using place = new Place();
   const early = momentAfter(readMoment(), -61_000);
@@ -167,12 +196,14 @@ Deno.test("a delivered job that cannot be removed is logged, and the next one is
 });
 
 /** The delivery of a place whose rule lets two minions run at once. */
-function pacedOn(place: Place, turns: JobTurn[] = []) {
+function pacedOn(place: Place, turns: JobTurn[] = [], elsewhere: readonly string[] = []) {
   const { running } = parseFlow(toValue([{ fun: "test.*", running: 2 }]));
   return place.open(SILENT_LOGGER, {
     places: new RunningPlaces(running),
     isConnected: (id) => place.present.has(id),
+    elsewhere: () => new Set(elsewhere),
     tell: (turn) => Promise.resolve(turns.push(turn)),
+    fireReturn: (load) => Promise.resolve(place.returns.push(load)),
   });
 }
 
@@ -218,4 +249,111 @@ Deno.test("the next master names the minions that waited, and counts those that 
   await eventually(() => next.paced === 0, { what: "the end of the job" });
   assertEquals(place.undelivered.left(readMoment()).deliveries, []);
   next.close();
+});
+
+const KILL_JID = "20240102030405000009";
+
+/** A job that ends others, on all minions. */
+function ending(fun: Value, arg: Value[], more: Readonly<Record<string, Value>> = {}): Uint8Array {
+  return pushed({ load: map({ jid: KILL_JID, fun, arg, tgt: "*", tgt_type: "glob" }), ...more });
+}
+
+/** The outcomes that are stored of the job. */
+function storedOn(place: Place): Value[] {
+  return [...place.jobs.getReturns(JID)].map((
+    [id, { retcode, cancelled }],
+  ) => [id, retcode ?? null, cancelled ?? false]);
+}
+
+const ENDINGS: readonly (readonly [string, Value, Value[], boolean])[] = [
+  ["kill_job", "saltutil.kill_job", [JID], true],
+  ["term_job with a named argument", "saltutil.term_job", [`jid=${JID}`], true],
+  ["signal_job with SIGTERM", "saltutil.signal_job", [JID, 15], true],
+  ["signal_job with SIGUSR1, which ends nothing", "saltutil.signal_job", [JID, 10], false],
+  ["kill_all_jobs", "saltutil.kill_all_jobs", [], true],
+  ["kill_job beside another function", ["test.ping", "saltutil.kill_job"], [[], [JID]], true],
+  ["kill_job of another job", "saltutil.kill_job", [`${JID}_2`], false],
+];
+
+for (const [what, fun, arg, ends] of ENDINGS) {
+  Deno.test(`a minion that waits for its turn: ${what} ${ends ? "ends its wait" : "leaves it"}`, async () => {
+    using place = new Place();
+    for (const id of MINIONS) place.present.add(id);
+    place.jobs.prepare(JID);
+    const delivery = await pacedOn(place);
+    await delivery.deliver(pushed());
+    place.takePublished();
+    await delivery.deliver(ending(fun, arg));
+    if (ends) await eventually(() => place.returns.length > 0, { what: "the return" });
+    assertEquals(storedOn(place), ends ? [["web3", 1, true]] : []);
+    assertEquals(place.returns.map((load) => [load.get("id"), load.get("cancelled")]), ends ? [["web3", true]] : []);
+    place.takePublished();
+    delivery.noteEvent(`salt/job/${JID}/ret/web1`);
+    delivery.noteEvent(`salt/job/${JID}/ret/web2`);
+    if (!ends) await eventually(() => place.published.length > 0, { what: "the third minion" });
+    else await eventually(() => delivery.paced === (Array.isArray(fun) ? 1 : 0), { what: "the end of the job" });
+    assertEquals(place.published.some((load) => load.get("jid") === JID), !ends);
+    delivery.close();
+  });
+}
+
+Deno.test("only minions of the job that ends another are ended, and none that have been sent it", async () => {
+  using place = new Place();
+  for (const id of MINIONS) place.present.add(id);
+  place.jobs.prepare(JID);
+  const delivery = await pacedOn(place);
+  await delivery.deliver(pushed());
+  await delivery.deliver(ending("saltutil.kill_job", [JID], { minions: ["web1", "web2"] }));
+  place.takePublished();
+  delivery.noteEvent(`salt/job/${JID}/ret/web1`);
+  await eventually(() => place.published.length > 0, { what: "the third minion" });
+  assertEquals([place.takePublished(), storedOn(place)], [[[["web3"], false]], []]);
+  delivery.close();
+});
+
+Deno.test("a wait that was ended stays ended over the end of the master, and before the job has come", async () => {
+  using place = new Place();
+  for (const id of MINIONS) place.present.add(id);
+  place.jobs.prepare(JID);
+  const first = await pacedOn(place);
+  // In a cluster the two may come in any order.
+  await first.deliver(ending("saltutil.kill_job", [JID]));
+  await first.deliver(pushed());
+  // It waits for none of the three, as it ended before they were sent it.
+  await eventually(() => place.returns.length === 3, { what: "the returns" });
+  assertEquals(place.published.some((load) => load.get("jid") === JID), false);
+  assertEquals(storedOn(place), MINIONS.map((id) => [id, 1, true]));
+  first.close();
+  await eventually(() => first.paced === 0, { what: "the end of the job" });
+  // The last master was killed before it had stored what its file says.
+  const other = `${JID}_2`;
+  place.jobs.prepare(other);
+  place.undelivered.save({
+    jid: other,
+    load: map({ ...Object.fromEntries(LOAD), jid: other }),
+    minions: [],
+    ttlMs: 60_000,
+    live: false,
+    sent: [],
+    cancelled: ["web2"],
+  }, readMoment());
+  place.returns.length = 0;
+  const next = await pacedOn(place);
+  await eventually(() => place.returns.length === 1 && next.paced === 0, { what: "the return" });
+  assertEquals(place.jobs.getReturn(other, "web2")?.cancelled, true);
+  assertEquals(place.undelivered.left(readMoment()).deliveries.map(({ jid }) => jid).includes(other), false);
+  next.close();
+});
+
+Deno.test("minions of another master of the cluster get no job here either, and that master says so", async () => {
+  using place = new Place();
+  for (const id of ["web1", "web2"]) place.present.add(id);
+  place.jobs.prepare(JID);
+  const delivery = await pacedOn(place, [], ["web3"]);
+  await delivery.deliver(pushed());
+  await delivery.deliver(ending("saltutil.kill_job", [JID]));
+  for (const id of ["web1", "web2"]) delivery.noteEvent(`salt/job/${JID}/ret/${id}`);
+  await eventually(() => delivery.paced === 0, { what: "the end of the job" });
+  assertEquals([storedOn(place), place.returns], [[], []]);
+  delivery.close();
 });

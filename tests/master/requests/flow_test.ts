@@ -92,6 +92,59 @@ fleetTest("jobs run on as many minions at once as the rule says, also over a res
   assertEquals(row.rule.fun, "cmd.run");
 });
 
+/** How many minions have begun a job that writes a line into a file. */
+function begun(path: string): number {
+  return Deno.readTextFileSync(path).split("\n").length - 1;
+}
+
+fleetTest("a job is ended for minions that wait for their turn: they have an outcome, and never get it", {
+  minions: ["m1", "m2", "m3"],
+  master: { flow: [{ fun: "cmd.run", running: 1 }] },
+}, async (fleet) => {
+  const path = `${fleet.root}/begun`;
+  Deno.writeTextFileSync(path, "");
+  const running = fleet.salt("--out=json", "--static", "--summary", "*", "cmd.run", `echo x >> ${path}; sleep 60`);
+  await eventually(() => begun(path) === 1, { what: "the first minion" });
+  const jobs = JSON.parse((await fleet.saltRun("jobs.list_jobs", "search_function=cmd.run", "--out=json")).out);
+  const [jid] = Object.keys(jobs);
+  assertEquals((await fleet.salt("*", "saltutil.running")).err, "");
+  const killed = await fleet.salt("*", "saltutil.kill_job", jid);
+  assertEquals([killed.code, killed.err], [0, ""]);
+  const ended = await running;
+  assert(ended.code !== 0, ended.out);
+  assertEquals(
+    ended.out.match(/Cancelled: the job was ended while this minion waited for its turn/g)?.length,
+    2,
+    ended.out,
+  );
+  const outcomes = JSON.parse((await fleet.saltRun("jobs.outcomes", jid, "--out=json")).out);
+  const words = Object.values<{ outcome: string }>(outcomes).map(({ outcome }) => outcome).toSorted();
+  assertEquals(words.filter((word) => word === "cancelled").length, 2, `${words}`);
+  // Another one gets its turn at once, also after a restart of the master, and the ended one goes to nobody.
+  await fleet.stopMaster();
+  await fleet.startMaster();
+  assertEquals((await fleet.salt("-t", "30", "*", "cmd.run", "/bin/true")).code, 0);
+  assertEquals(begun(path), 1);
+  const [row] = await countsOf(fleet, ([row]) => row?.running === 0 && row.waiting === 0);
+  assertEquals(row.passed, 3); // since the restart
+});
+
+fleetTest("a rule for all functions holds up no question about jobs, and no end of them", {
+  minions: ["m1"],
+  master: { flow: [{ fun: "*", running: 1 }] },
+}, async (fleet) => {
+  const path = `${fleet.root}/begun`;
+  Deno.writeTextFileSync(path, "");
+  const running = fleet.salt("m1", "cmd.run", `echo x >> ${path}; sleep 60`);
+  await eventually(() => begun(path) === 1, { what: "the job" });
+  const [jid] = Object.keys(JSON.parse((await fleet.saltRun("jobs.active", "--out=json")).out));
+  for (const words of [["is_running", "cmd.*"], ["running"], ["find_job", jid], ["term_all_jobs"], ["kill_all_jobs"]]) {
+    const { code, err } = await fleet.salt("-t", "20", "m1", `saltutil.${words[0]}`, ...words.slice(1));
+    assertEquals([words[0], code, err], [words[0], 0, ""]);
+  }
+  await running;
+});
+
 Deno.test("a rule that cannot be read stops the start", async () => {
   await assertRejects(async () => {
     await using _fleet = await startFleet({ minions: [], master: { flow: [{ user: "ci", jobs: "often" }] } });

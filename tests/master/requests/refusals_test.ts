@@ -4,7 +4,8 @@
  */
 
 import { FileUpdates } from "#lib/master/daemon/file_updates.ts";
-import { masterJournal, restoreFromJournal } from "#lib/master/daemon/journal.ts";
+import { masterJournal } from "#lib/jobs/open_journal.ts";
+import { restoreFromJournal } from "#lib/master/daemon/journal.ts";
 import { publishCommand } from "#lib/master/requests/publish.ts";
 import { RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { warnOnceNotBuilt } from "#lib/master/requests/unbuilt_commands.ts";
