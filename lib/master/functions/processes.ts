@@ -1,7 +1,7 @@
 /**
  * Runs functions of runners and wheel modules, each in a separate process, so that they cannot disturb the master's
- * threads. A limited number runs at once, a limited number waits, and others are refused. Knows nothing of what
- * functions do (lib/master/processes/master_function.ts).
+ * threads. A limited number runs at once, a limited number waits, and others are refused. Free places go to the users
+ * in turn (user_turns.ts). Knows nothing of what functions do (lib/master/processes/master_function.ts).
  * @module
  */
 
@@ -21,6 +21,7 @@ import {
   packFunctionInit,
   unpackFunctionJob,
 } from "./messages.ts";
+import { UserTurns } from "./user_turns.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
 /** The limits for functions of one kind. */
@@ -39,6 +40,8 @@ const FUNCTION_BOUNDS: Readonly<Record<FunctionKind, Bounds>> = {
   wheel: { running: 4, waiting: 8, ms: 120_000 },
 };
 
+/** The part of the places for waiting that one user may take; the rest is for others. */
+const USER_PART = 0.75;
 /** Maximum bytes of an outcome. */
 const MAX_OUTCOME = 256 * 2 ** 20;
 /** Maximum bytes of a process's output that are logged. */
@@ -67,7 +70,10 @@ export class FunctionProcesses {
   readonly #parts: FunctionProcessesParts;
   readonly #bounds: Readonly<Record<FunctionKind, Bounds>>;
   readonly #running: Readonly<Record<FunctionKind, Set<Deno.ChildProcess>>> = { runner: new Set(), wheel: new Set() };
-  readonly #waiting: Readonly<Record<FunctionKind, Turn[]>> = { runner: [], wheel: [] };
+  readonly #waiting: Readonly<Record<FunctionKind, UserTurns<Turn>>> = {
+    runner: new UserTurns(),
+    wheel: new UserTurns(),
+  };
   readonly #serving = new Set<Promise<void>>();
   #closed = false;
 
@@ -79,7 +85,7 @@ export class FunctionProcesses {
   /** Their current activity, in one line. */
   describe(): string {
     const each = (["runner", "wheel"] as const).map((kind) =>
-      `${this.#running[kind].size} ${kind} functions running, ${this.#waiting[kind].length} waiting`
+      `${this.#running[kind].size} ${kind} functions running, ${this.#waiting[kind].size} waiting`
     );
     return each.join("; ");
   }
@@ -93,25 +99,28 @@ export class FunctionProcesses {
     const turn = { key, packed, job, reply };
     const { running, waiting } = this.#bounds[job.kind];
     const queue = this.#waiting[job.kind];
-    if (this.#closed || (this.#running[job.kind].size >= running && queue.length >= waiting)) {
+    const isFull = queue.size >= waiting || queue.waitingOf(job.user) >= Math.ceil(waiting * USER_PART);
+    if (this.#closed || (this.#running[job.kind].size >= running && isFull)) {
       this.#parts.log.warning(
         `Too many ${job.kind} functions are running: ${truncate(job.fun)} of ${job.user} is refused`,
       );
       return reply(replyOf(key, "full"));
     }
     reply(replyOf(key, "taken"));
-    queue.push(turn);
+    queue.add(job.user, turn);
     this.#next(job.kind);
   }
 
   #next(kind: FunctionKind): void {
     if (this.#closed || this.#running[kind].size >= this.#bounds[kind].running) return;
-    const turn = this.#waiting[kind].shift();
+    const turns = this.#waiting[kind], startMs = performance.now(), turn = turns.start(startMs);
     if (turn === undefined) return;
     const serving = this.#serve(turn)
       .catch((error) => this.#parts.log.error(`A ${kind} function could not be run: ${describeError(error)}`))
       .finally(() => {
         this.#serving.delete(serving);
+        const nowMs = performance.now();
+        turns.end(turn.job.user, nowMs - startMs, nowMs);
         this.#next(kind);
       });
     this.#serving.add(serving);
@@ -164,7 +173,7 @@ export class FunctionProcesses {
   async close(budget: TimeBudget): Promise<void> {
     this.#closed = true;
     for (const queue of Object.values(this.#waiting)) {
-      for (const { key, reply } of queue.splice(0)) reply(replyOf(key, "lost"));
+      for (const { key, reply } of queue.clear()) reply(replyOf(key, "lost"));
     }
     const all = () => Object.values(this.#running).flatMap((children) => [...children]);
     for (const child of all()) terminate(child);

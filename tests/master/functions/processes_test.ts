@@ -84,6 +84,39 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
   assertEquals(refused.at(-1), "late");
 });
 
+Deno.test("a user with many functions that wait leaves places to others, whose turn comes before theirs", async () => {
+  using services = await testServices();
+  const processes = new FunctionProcesses({
+    opts: packOpts("master", services.opts),
+    log: services.log,
+    fire: () => Promise.resolve(),
+    bounds: { runner: { running: 1, waiting: 4 }, wheel: { running: 1, waiting: 0 } },
+  });
+  const states: string[] = [];
+  const take = (user: string, n: number) => {
+    const job = {
+      kind: "runner" as const,
+      fun: "test.arg",
+      args: [],
+      kwargs: new Map(),
+      jid: `2024010203040500002${n}`,
+      user,
+    };
+    const key = `${user}${n}`;
+    processes.take({ key, job: packFunctionJob(job) }, ({ state }) => void states.push(`${key} ${state}`));
+  };
+  try {
+    for (let n = 1; n <= 5; n++) take("ann", n);
+    assertEquals(states.splice(0), ["ann1 taken", "ann2 taken", "ann3 taken", "ann4 taken", "ann5 full"]);
+    take("bob", 6);
+    assertEquals(states.splice(0), ["bob6 taken"]);
+    await eventually(() => states.length === 5, { what: "all to end", withinMs: 60_000 });
+    assertEquals(states.slice(0, 2), ["ann1 ended", "bob6 ended"]);
+  } finally {
+    await processes.close(CLOSE());
+  }
+});
+
 Deno.test("unknown functions, wrong arguments and failures are reported, and do not end the process", async () => {
   using services = await testServices();
   const processes = new FunctionProcesses({
@@ -228,7 +261,14 @@ Deno.test("16 runners and 4 wheel functions run at a time, 1,000 and 8 wait, and
   const refused: string[] = [];
   const take = (kind: "runner" | "wheel", count: number) => {
     for (let i = 0; i < count; i++) {
-      const job = { kind, fun: "test.arg", args: [], kwargs: new Map(), jid: `${kind}${i}`, user: "ann" };
+      const job = {
+        kind,
+        fun: "test.arg",
+        args: [],
+        kwargs: new Map(),
+        jid: `${kind}${i}`,
+        user: ["ann", "bob"][i % 2],
+      };
       processes.take({ key: `${kind} ${i}`, job: packFunctionJob(job) }, ({ state }) => {
         if (state === "full") refused.push(`${kind} ${i}`);
       });
