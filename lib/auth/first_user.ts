@@ -4,8 +4,8 @@
  * @module
  */
 
-import { lstatIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { holdTarget } from "#lib/os/held_path.ts";
+import { lstatIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { giveToOwnerOf } from "#lib/os/held_path.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -58,18 +58,11 @@ export function makeFirstUser(
   const password = crypto.getRandomValues(new Uint8Array(PASSWORD_BYTES)).toBase64({ alphabet: "base64url" });
   const own = { mode: 0o600, makeDirectory: true };
   writeFileAtomic(passwords, `${name}:${hashHex(password, "sha512")}\n`, own);
+  // The master may run as another user than the one who types.
   giveToOwnerOf(opts.pki_dir, passwords);
   const system = { "^filename": passwords, "^filetype": "text", "^hashtype": "sha512", [name]: RULES };
   const settings = map({ ...!opts.salt_console && { salt_console: true }, external_auth: { file: system } });
   const head = "# Written by salt-run auth.first_user.\n";
   writeFileAtomic(path, head + dumpYaml(settings), { mode: 0o644, makeDirectory: true });
   return { name, password, path };
-}
-
-/** The master may run as another user than the one who types. */
-function giveToOwnerOf(directory: string, file: string): void {
-  const owner = statIfExists(directory);
-  if (Deno.uid() !== 0 || owner === undefined || owner.uid === null || owner.uid === 0) return;
-  using held = holdTarget(file, { follow: false });
-  Deno.chownSync(held.path, owner.uid, owner.gid);
 }

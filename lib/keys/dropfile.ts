@@ -6,6 +6,7 @@
  */
 
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { giveToOwnerOf } from "#lib/os/held_path.ts";
 
 /** The dropfile's name in the master's cache directory. */
 export const DROPFILE = ".dfn";
@@ -32,8 +33,7 @@ export function writeDropfile(cachedir: string, masterId: string): void {
   }
   Deno.mkdirSync(cachedir, { recursive: true });
   writeFileAtomic(path, masterId, { mode: 0o400 });
-  const { uid } = Deno.statSync(cachedir);
-  if (uid !== null && uid !== 0 && Deno.uid() === 0) Deno.chownSync(path, uid, null);
+  giveToOwnerOf(cachedir, path);
 }
 
 /**

@@ -13,7 +13,7 @@ import { KeyError } from "#lib/errors.ts";
 import { outlivingKey } from "./undelivered_key.ts";
 import { readFileIfExists, readTextFileIfExists, syncDirectory, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { dirName } from "#lib/os/paths.ts";
-import { holdTarget } from "#lib/os/held_path.ts";
+import { giveToOwnerOf } from "#lib/os/held_path.ts";
 import { withFileLock } from "#lib/os/file_lock.ts";
 import { type KeyStatement, stateNextKey } from "./key_statement.ts";
 import { readStatementFile, statementFile } from "./statement_file.ts";
@@ -177,20 +177,13 @@ export function undeliveredSecret(pkiDir: string, masterPem: string): string {
 /** Writes a file of the pair; the master can read it, whoever has run the command. */
 function write(path: string, contents: Uint8Array | string, mode: number): void {
   writeFileAtomic(path, contents, { mode, sync: true });
-  giveToMaster(path);
-}
-
-function giveToMaster(path: string): void {
-  const { uid } = Deno.statSync(dirName(path));
-  if (uid === null || uid === 0 || Deno.uid() !== 0) return;
-  using held = holdTarget(path, { follow: false });
-  Deno.chownSync(held.path, uid, null);
+  giveToOwnerOf(dirName(path), path);
 }
 
 function locked<T>({ pki_dir }: MasterPlace, run: () => T): T {
   const path = `${pki_dir}/.master_keys.lock`;
   const done = withFileLock(path, () => {
-    giveToMaster(path);
+    giveToOwnerOf(pki_dir, path);
     return { value: run() };
   });
   if (done === undefined) throw new KeyError(`Another process changes the key pair in ${pki_dir}`);

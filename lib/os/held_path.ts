@@ -189,6 +189,18 @@ export function holdTarget(path: string, { follow = true }: Holding = {}): Held 
   return new Held(find(path, { follow, directory: false }));
 }
 
+/**
+ * Gives a file that root has written to the user whose directory it is for, who must read it. Does nothing for others
+ * than root.
+ * @throws What Deno throws, if one of both is not there.
+ */
+export function giveToOwnerOf(directory: string, path: string): void {
+  const { uid } = Deno.statSync(directory);
+  if (uid === 0 || Deno.uid() !== 0) return;
+  using held = holdTarget(path, { follow: false });
+  Deno.chownSync(held.path, uid, null);
+}
+
 /** As {@linkcode holdTarget}, for a directory, whose entries then can be changed. */
 export function holdDirectory(path: string): HeldDirectory {
   if (!mayHold()) return new HeldDirectory(path, path);

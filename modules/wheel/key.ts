@@ -16,6 +16,7 @@ import { signMasterKey } from "#lib/keys/master_signature.ts";
 import { loadOrCreateKeyPair, masterPublicKey, movedMasterKey } from "#lib/keys/pair.ts";
 import { KEY_DIRECTORIES, type KeyState } from "#lib/keys/store.ts";
 import { lstatIfExists } from "#lib/os/atomic_file.ts";
+import { holdTarget } from "#lib/os/held_path.ts";
 import { findUser } from "#lib/os/users.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { p } from "#lib/plugins/module.ts";
@@ -296,7 +297,10 @@ user
     const key = await loadOrCreateKeyPair(directory, name, Math.max(MIN_BITS, keysize ?? opts.keysize));
     // What was there is not given away: it may be the pair of another, or a link to one.
     if (owner !== undefined && ends.length === 2) {
-      for (const end of ends) Deno.chownSync(`${directory}/${name}.${end}`, owner.uid, owner.gid);
+      for (const end of ends) {
+        using held = holdTarget(`${directory}/${name}.${end}`, { follow: false });
+        Deno.chownSync(held.path, owner.uid, owner.gid);
+      }
     }
     return fingerprint(key.publicKey.pem, opts.hash_type);
   },

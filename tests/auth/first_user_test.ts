@@ -24,6 +24,8 @@ fleetTest("auth.first_user makes a user who logs in after a restart of the maste
   assertEquals([user, eauth, written], ["alice", "file", `${fleet.configDir}/master.d/first_user.conf`]);
   const file = `${fleet.masterOpts.pki_dir}/first_user.passwd`;
   assertEquals((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
+  // Other programs of the master's host read its configuration.
+  assertEquals((Deno.statSync(written).mode ?? 0) & 0o777, 0o644);
   for (const path of [file, written]) assert(!Deno.readTextFileSync(path).includes(password));
   assert(!fleet.logs.some((line) => line.includes(password)));
 
@@ -46,7 +48,12 @@ Deno.test("a first user has a plain name, and replaces no file", () =>
     for (const name of ["", "a b", "*", "admins%", "^filename", "x: y", "../x", "a\nb"]) {
       assertThrows(() => makeFirstUser(name, opts), CommandError, "no name of a user");
     }
+    Deno.mkdirSync(opts.pki_dir);
+    if (Deno.uid() === 0) Deno.chownSync(opts.pki_dir, 4711, null);
     makeFirstUser("admin", opts);
+    // The master reads it, whoever has typed the command.
+    const { uid } = Deno.statSync(opts.pki_dir);
+    assertEquals(Deno.statSync(`${opts.pki_dir}/first_user.passwd`).uid, uid);
     assertThrows(() => makeFirstUser("other", opts), CommandError, "is there already");
     Deno.writeTextFileSync(`${directory}/master`, `root_dir: ${directory}\n`);
     const { opts: loaded } = loadMasterConfig({ configDir: directory });

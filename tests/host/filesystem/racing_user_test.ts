@@ -6,6 +6,8 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
+import { DROPFILE, writeDropfile } from "#lib/keys/dropfile.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { holdTarget } from "#lib/os/held_path.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
@@ -212,6 +214,16 @@ const SPINS: Readonly<Record<string, Spin & Act>> = {
     kind: "exchange",
     directory: true,
     act: (place) => call("archive.unzip", [`${place.home}.zip`, place.home], place),
+  },
+  "a request for a new key, in the cache directory of the master's user": {
+    name: DROPFILE,
+    kind: "exchange",
+    act: ({ home }) =>
+      Promise.try(() => {
+        removeIfExists(`${home}/${DROPFILE}`);
+        writeDropfile(home, "m");
+        return true as const;
+      }),
   },
 };
 
