@@ -35,13 +35,16 @@ export class HeldMistakes {
     if (this.#held.size > 0) this.#printed += text;
   }
 
-  /** Whether each line of a message was printed, the first one perhaps without the words before the mistake itself. */
+  /**
+   * Whether each line of a message was printed, the first one perhaps without the words before the mistake itself, or
+   * behind the mark of an item of a list.
+   */
   #isPrinted(message: string): boolean {
     const printed = new Set(linesOf(withoutColours(this.#printed)));
     const [first, ...rest] = linesOf(message);
     return first === undefined ||
       rest.every((line) => printed.has(line)) &&
-        (printed.has(first) || [...printed].some((line) => first.endsWith(line)));
+        (printed.has(first) || printed.has(`- ${first}`) || [...printed].some((line) => first.endsWith(line)));
   }
 }
 

@@ -12,7 +12,7 @@ import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.t
 /** The other data for matching. */
 export interface TopMatchContext {
   readonly nodegroups: ValueMap;
-  readonly log: (level: "error" | "debug", message: string) => void;
+  readonly log: (level: "error" | "mistake" | "debug", message: string) => void;
   /** Whether the minion's own data store has a value (`match: data`). Default: it has none. */
   readonly data?: (tgt: string) => boolean;
 }
@@ -52,7 +52,8 @@ export function matchesTop(
     return matchesTarget({ tgt, tgtType: type }, subject, { nodegroups });
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
-    log("error", `The target ${repr(tgt)} of a top file matches no minion: ${error.message}`);
+    // In the words of `state.lint`: what its result shows is not logged on the same terminal.
+    log("mistake", `The target ${repr(tgt)} of the top file matches no minion: ${error.message}`);
     return false;
   }
 }

@@ -32,6 +32,12 @@ Deno.test("a mistake whose lines are all printed is not logged on the terminal, 
   assertEquals(shownOf([text, text], printed), { terminal: ["other"], file: [text, text, "other"] });
 });
 
+Deno.test("a mistake that is an item of a printed list is not logged again", () => {
+  const text = "The target 'x and' of the top file matches no minion: a term is missing";
+  assertEquals(shownOf([text], `local:\n    - ${text}\n      top.sls:2:3\n`).terminal, ["other"]);
+  assertEquals(shownOf([text], `local:\n    - see ${text}\n`).terminal, ["other", text]);
+});
+
 Deno.test("a mistake that no result shows is logged once, after the result", () => {
   const text = "Rendering failed\nat p.sls:1:2";
   assertEquals(shownOf([text, text], "local:\n    Rendering failed\n").terminal, ["other", text]);

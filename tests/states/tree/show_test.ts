@@ -34,13 +34,15 @@ web:
 /** A call on the tree. `more` adds or replaces files. */
 async function call(
   fun: string,
-  { args = [], kwargs = {}, more = {}, opts = {}, pillar = {} }: {
+  { args = [], kwargs = {}, more = {}, opts = {}, pillar = {}, logged = [] }: {
     args?: Value[];
     kwargs?: Record<string, unknown>;
     more?: Record<string, string>;
     opts?: Record<string, Value>;
     /** In memory. */
     pillar?: Record<string, unknown>;
+    /** Receives what is logged. */
+    logged?: string[];
   } = {},
 ): Promise<{ shown: Value; retcode: number; errorDetails?: readonly string[] }> {
   const root = await Deno.makeTempDir({ prefix: "show_" });
@@ -56,6 +58,7 @@ async function call(
       pillar: map(pillar),
       catalogue: loadCatalogue({ grains: () => grains }),
       outside: { ...testContext().outside, pillar: (query) => Promise.resolve(compiled(query)) },
+      log: (level, message) => void logged.push(`${level}: ${message}`),
     });
     const given = Object.keys(kwargs).length === 0 ? [] : [map({ __kwarg__: true, ...kwargs })];
     const { return: shown, retcode, errorDetails } = await run(fun, [...args, ...given], context);
@@ -214,9 +217,14 @@ Deno.test("a misspelt matcher of the top file is an error with its place, for ev
 Deno.test("state.lint reports targets of the top file that cannot be read, and groups that are not there", async () => {
   const fine = { "broken.sls": "x: test.nop\n", "alone.sls": "y: test.nop\n", "db.sls": "z: test.nop\n" };
   const top = "base:\n  '*': [web]\n  'G@os:Debian and': [web]\n  webs:\n    - match: nodegroup\n    - web\n";
-  const { shown } = await call("state.lint", { more: { ...fine, "top.sls": top } });
+  const logged: string[] = [];
+  const { shown } = await call("state.lint", { more: { ...fine, "top.sls": top }, logged });
+  const unreadable =
+    "The target 'G@os:Debian and' of the top file matches no minion: Cannot read the compound target: a term is missing at the end";
+  // In the words of the result, so that a terminal has it once.
+  assertEquals(logged.filter((line) => line.includes("top file")), [`mistake: ${unreadable}`]);
   assertEquals(firstLines(shown), [
-    "The target 'G@os:Debian and' of the top file matches no minion: Cannot read the compound target: a term is missing at the end",
+    unreadable,
     "The target 'webs' of the top file matches no minion: there is no nodegroup 'webs'",
   ]);
 });
