@@ -144,7 +144,7 @@ export const AREAS: readonly Area[] = [
  * rooms that reach its files through modules or processes, the fastest first.
  */
 export const GUARDED_ROOMS: Readonly<Record<string, readonly string[]>> = {
-  auth: ["tests/master/requests/function_commands_test.ts"],
+  auth: ["tests/master/requests/function_commands_test.ts", "tests/api/server/oidc_test.ts"],
   "files/client": [],
   "files/backends": [
     "tests/modules/wheel/wheel_test.ts",

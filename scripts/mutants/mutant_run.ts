@@ -36,6 +36,8 @@ export interface Trials {
   readonly root: string;
   readonly mutants: readonly Mutant[];
   readonly jobs: number;
+  /** How many of the tests of its file judge a mutant, the nearest first. Default: all. */
+  readonly nearest?: number;
   /** Milliseconds that a test may take in addition to `LONGER` times its usual time. */
   readonly graceMs?: number;
   readonly signal?: AbortSignal;
@@ -52,7 +54,7 @@ export interface Trials {
  * @returns The verdicts, in the order in which the trials ended.
  */
 export async function tryMutants(trials: Trials): Promise<Verdict[]> {
-  const { root, mutants, jobs, graceMs = MAX_WAIT_MS, signal } = trials;
+  const { root, mutants, jobs, nearest, graceMs = MAX_WAIT_MS, signal } = trials;
   const finder = new TestFinder(root);
   await using copies = new AsyncDisposableStack();
   const lanes: Copy[] = [];
@@ -73,7 +75,7 @@ export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   const inLane = async (lane: Copy, mutant: Mutant): Promise<Verdict> => {
     const tests: string[] = [];
     const outside = blackBoxTests(mutant.file);
-    for (const test of finder.testsOf(mutant.file)) {
+    for (const test of finder.testsOf(mutant.file).slice(0, nearest)) {
       const ms = await usual.of(test, lane);
       if (ms === undefined) continue;
       tests.push(test);

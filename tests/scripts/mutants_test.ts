@@ -223,6 +223,22 @@ Deno.test("a mutant is caught, survives, runs forever or does not compile; the t
   assertEquals(tree.texts, before);
 });
 
+Deno.test("only the nearest tests judge, if that is asked for", async () => {
+  // The own test of the file sees nothing; the one that imports it catches both.
+  using tree = new Tree({
+    ...SMALL,
+    "tests/limit_test.ts": 'import "../lib/limit.ts";\nDeno.test("nothing", () => {});\n',
+    "tests/other_test.ts": SMALL["tests/limit_test.ts"],
+  });
+  const mutants = (await findMutants(tree.root, ["lib/limit.ts"]))
+    .filter(({ line, change }) => line === 3 && change.startsWith("return"));
+  const fates = async (nearest?: number) =>
+    (await tryMutants({ root: tree.root, mutants, jobs: 1, nearest })).map(({ fate, tests }) =>
+      `${fate} ${tests.length}`
+    );
+  assertEquals([await fates(), await fates(1)], [Array(2).fill("caught 2"), Array(2).fill("survived 1")]);
+});
+
 Deno.test("a test that fails without a mutant catches none", async () => {
   const broken = 'import "../lib/limit.ts";\nDeno.test("no", () => { throw new Error("broken"); });\n';
   using tree = new Tree({ ...SMALL, "tests/limit_test.ts": broken });
