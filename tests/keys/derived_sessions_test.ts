@@ -35,6 +35,17 @@ Deno.test("two masters compute the same session of a minion, and others of other
     assertNotEquals(other.forSignIn("web1"), text);
   }));
 
+Deno.test("a minion whose clock is ahead, or that has not been heard yet, need not sign in again", () =>
+  inTempDir(([keys], time) => {
+    keys.put("web1", "accepted", "key");
+    const sessions = sessionsOf(keys, time), [, , next] = sessions.crypticles("web1");
+    sessions.noteUse("web1", next);
+    assert(!sessions.isOld("web1"));
+    const endless = new DerivedSessionKeys({ root: ROOT, keys, lifetimeMs: 0 });
+    endless.forSignIn("web1");
+    assertEquals([endless.crypticles("web1").length, endless.isOld("web1"), endless.isOld("web2")], [1, false, false]);
+  }));
+
 Deno.test("without an accepted key there is no session", () =>
   inTempDir(([keys], time) => {
     const sessions = sessionsOf(keys, time);

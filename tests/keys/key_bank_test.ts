@@ -24,3 +24,24 @@ Deno.test("the files of a master change one after the other, and only what was d
     Deno.removeSync(root, { recursive: true });
   }
 });
+
+Deno.test("a key is put over the one that it is to replace, and over no other", async () => {
+  const root = Deno.makeTempDirSync({ prefix: "key_bank_" });
+  try {
+    const store = new KeyStore(root), bank = fileKeyBank(store);
+    assertEquals(
+      await bank.change([
+        { id: "web1", put: "accepted", pem: "two", over: "one" },
+        { id: "web1", put: "accepted", pem: "zero" },
+        { id: "web1", put: "accepted", pem: "one" },
+        { id: "web1", put: "accepted", pem: "three", over: "two" },
+        { id: "web1", put: "accepted", pem: "two", over: "one" },
+        { id: "web1", from: "accepted", to: "rejected" },
+      ]),
+      [false, true, true, false, true, true],
+    );
+    assertEquals([store.state("web1"), store.get("web1", "rejected")], ["rejected", "two"]);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+});

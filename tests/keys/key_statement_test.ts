@@ -60,6 +60,7 @@ Deno.test("what is no list of statements, or too long a one, is refused", () => 
   const texts: Value[] = ["text", [1], [map({ body: new Uint8Array([1]), sig: new Uint8Array() })], [map({})]];
   const many = (length: number) => Array.from({ length }, () => one);
   for (const packed of [...texts, many(201)]) assertThrows(() => readStatements(packed), WireError);
+  assertEquals(readStatements(undefined), [], "a master of Salt's sends none");
   assertThrows(() => readStatements(many(4), 3), WireError);
   assertEquals([readStatements(many(200)).length, readStatements(many(3), 3).length], [200, 3]);
 });

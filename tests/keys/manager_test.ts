@@ -1,6 +1,7 @@
 import { KeyManager } from "#lib/keys/manager.ts";
 import { type KeyState, KeyStore } from "#lib/keys/store.ts";
 import type { ValueMap } from "#lib/values/value.ts";
+import { testKey } from "#tests/support/fleet/scripted_minion.ts";
 import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
 const PEM = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n";
@@ -44,4 +45,16 @@ Deno.test("keys that have gone since they were listed are no keys", async () => 
   assertEquals([keys.fired, keys.forgotten], [["delete web2"], ["web2"]]);
   assertThrows(() => keys.manager.pem("web1", "pending"), Deno.errors.NotFound, 'The key of "web1" is gone');
   await assertRejects(() => keys.manager.change(matches, "rejected"), Deno.errors.NotFound);
+});
+
+Deno.test("a pending key is accepted if it is the wanted one, and stays pending if not", async () => {
+  const pem = (await testKey("web1")).publicKey.pem;
+  using keys = new Keys([["web1", "pending", pem], ["web2", "pending", "no key"], ["db1", "accepted", pem]]);
+  const { manager, store, fired } = keys;
+  assertEquals(await manager.acceptIf("web1", () => false), false);
+  assertEquals(await manager.acceptIf("web2", () => true), false);
+  assertEquals(await manager.acceptIf("db1", () => true), undefined);
+  assertEquals([store.list("pending"), fired], [["web1", "web2"], []]);
+  assertEquals(await manager.acceptIf("web1", (text) => text === pem), true);
+  assertEquals([store.list("pending"), store.list("accepted"), fired], [["web2"], ["db1", "web1"], ["accepted web1"]]);
 });

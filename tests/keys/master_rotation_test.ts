@@ -86,6 +86,15 @@ Deno.test({
     }),
 });
 
+Deno.test("a pair that was never replaced is settled already: nothing is written", () =>
+  site(async ({ place }) => {
+    const names = () => [...Deno.readDirSync(place.pki_dir)].map(({ name }) => name).sort();
+    const before = names();
+    assertEquals([settleMasterPair(place, 30_000), names()], [undefined, before]);
+    await rotateMasterPair(place, TIMES);
+    assertEquals(settleMasterPair(place, 20_000), undefined);
+  }));
+
 Deno.test("a second rotation waits for the end of the first", () =>
   site(async ({ place }) => {
     const first = await rotateMasterPair(place, TIMES);

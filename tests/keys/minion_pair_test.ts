@@ -1,5 +1,6 @@
 /** @module */
-import { CommandError } from "#lib/errors.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { CommandError, KeyError } from "#lib/errors.ts";
 import { pathOfKeys } from "#lib/keys/key_statement.ts";
 import { MinionPair } from "#lib/keys/minion_pair.ts";
 import { readFileIfExists, readTextFileIfExists } from "#lib/os/atomic_file.ts";
@@ -64,4 +65,20 @@ Deno.test("the private key is for the minion alone after each rotation, and sixt
     const again = await MinionPair.open(placeOf(pkiDir));
     assertEquals([pair.statements.length, again.statements.length], [16, 16]);
     assertEquals(again.statements.at(-1)?.next, pair.key.publicKey.pem);
+  }));
+
+Deno.test("a public key that is of no statement is left to the operator", () =>
+  withTemporaryDirectory(async (pkiDir) => {
+    const pair = await MinionPair.open(placeOf(pkiDir)), first = readFileIfExists(`${pkiDir}/minion.pub`);
+    await pair.rotate(agreed);
+    const other = `${(await PrivateKey.generate(1024)).publicKey.pem}\n`;
+    Deno.writeTextFileSync(`${pkiDir}/minion.pub`, other);
+    await assertRejects(() => MinionPair.open(placeOf(pkiDir)), KeyError, "not the public half");
+    assertEquals(readTextFileIfExists(`${pkiDir}/minion.pub`), other);
+    // A private key that somebody has put there does not get the public half of the last statement.
+    Deno.removeSync(`${pkiDir}/minion.pem`);
+    Deno.writeTextFileSync(`${pkiDir}/minion.pem`, (await PrivateKey.generate(1024)).pem, { mode: 0o400 });
+    Deno.writeFileSync(`${pkiDir}/minion.pub`, first ?? new Uint8Array());
+    await assertRejects(() => MinionPair.open(placeOf(pkiDir)), KeyError, "not the public half");
+    assertEquals(readFileIfExists(`${pkiDir}/minion.pub`), first);
   }));

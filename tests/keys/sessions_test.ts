@@ -2,6 +2,7 @@
 import { generateKeyString } from "#lib/crypto/crypticle.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "#tests/support/assert.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -51,6 +52,19 @@ Deno.test("a session older than its lifetime is replaced at the next sign-in, no
     // The other worker detects it by the file's modification time.
     assertEquals(other.crypticle("web1")?.keyString, fresh);
   }));
+
+Deno.test("a session is old from its lifetime on, to the millisecond", () => {
+  const root = Deno.makeTempDirSync({ prefix: "sessions_" });
+  return withReplaced(Date, { name: "now", by: () => 1_000_060_000 }, () => {
+    const sessions = new SessionKeys(root, 60_000);
+    sessions.forSignIn("web1");
+    const isOldAt = (mtimeMs: number) => {
+      Deno.utimeSync(`${root}/sessions/web1`, new Date(mtimeMs), new Date(mtimeMs));
+      return sessions.isOld("web1");
+    };
+    assertEquals([isOldAt(1_000_000_000), isOldAt(1_000_000_001)], [true, false]);
+  }).finally(() => Deno.removeSync(root, { recursive: true }));
+});
 
 Deno.test("a session that one thread has read is shared in memory until its file changes", () =>
   inTempDir((root) => {

@@ -1,6 +1,6 @@
 /** @module */
 import { KeyError } from "#lib/errors.ts";
-import { KEY_DIRECTORIES, type KeyState, KeyStore } from "#lib/keys/store.ts";
+import { isTruncatedKey, KEY_DIRECTORIES, type KeyState, KeyStore } from "#lib/keys/store.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import corpus from "#tests/corpus/crypto.json" with { type: "json" };
@@ -246,3 +246,34 @@ Deno.test(
     assertEquals([kept, store.list("accepted")], [["a"], ["a", "b"]]);
   }),
 );
+
+Deno.test(
+  "a key that stays in its state is not moved: a leftover in a stricter one still counts",
+  withStore((store, pkiDir) => {
+    store.put("web1", "accepted", PEM);
+    // As a crash between the two directories leaves it.
+    const rejected = `${pkiDir}/${KEY_DIRECTORIES.rejected}`;
+    Deno.mkdirSync(rejected, { recursive: true });
+    Deno.writeTextFileSync(`${rejected}/web1`, PEM);
+    assertEquals([store.move("web1", "accepted", "accepted"), store.state("web1")], [true, "rejected"]);
+    assertEquals(store.list("accepted"), ["web1"]);
+  }),
+);
+
+Deno.test("a key that a power failure has cut is told from a whole one, and from another text", () => {
+  const lines = PEM.split("\n");
+  const cut = [
+    "",
+    "\0".repeat(100),
+    "-----BEGIN",
+    "-----BEGIN PUBLIC KEY-----",
+    `${lines[0]}\n`,
+    `${lines[0]}\n${lines[1].slice(0, 20)}`,
+    `${lines.slice(0, 4).join("\n")}\n`,
+    `${PEM.slice(0, PEM.indexOf("-----END") + 4)}\0\0`,
+    "-----BEGIN RSA PUBLIC KEY-----\nMIIB",
+  ];
+  assertEquals(cut.map(isTruncatedKey), cut.map(() => true));
+  const others = [PEM, `${PEM}\n`, PEM.replace("-----END", "----- END"), "no key", "BEGIN", `x\n${PEM}`];
+  assertEquals(others.map(isTruncatedKey), others.map(() => false));
+});
