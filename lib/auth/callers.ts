@@ -59,11 +59,11 @@ export class Callers {
    * Checks that the caller may publish `calls`.
    * @throws {RefusedError} AuthorizationError.
    */
-  authorizeJob({ user, rules, limits = rules }: Caller, calls: readonly PublishedCall[], target: JobTarget): void {
+  authorizeJob({ user, rules, limits }: Caller, calls: readonly PublishedCall[], target: JobTarget): void {
     if (rules === undefined) return this.access.authorizeJob(user, calls, target);
     this.access.checkBlacklist(user, calls);
     const allows = (list: readonly Value[]) => allowsJob(list, calls, target);
-    if (!allows(rules) || (limits !== undefined && limits !== rules && !allows(limits))) throw accessRefused();
+    if (!allows(rules) || (limits !== undefined && !allows(limits))) throw accessRefused();
   }
 
   /**

@@ -102,7 +102,6 @@ export class OidcProvider {
     try {
       return await this.#exchange(library, answer, secrets);
     } catch (error) {
-      if (error instanceof OidcAwayError || error instanceof OidcRefusedError) throw error;
       throw asRefusal(library, error);
     }
   }

@@ -3,6 +3,8 @@
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { type AuditEntry, AuditLog, readAudit, verifyAudit } from "#lib/auth/audit_log.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
+import type { ValueMap } from "#lib/values/value.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const ENTRY: AuditEntry = {
@@ -55,7 +57,8 @@ Deno.test("a changed byte, a missing line and an added one are named", () =>
     Deno.writeTextFileSync(path, whole.slice(0, -40));
     logs[0].add(ENTRY);
     assertEquals((await verifyAudit(path)).broken, 11);
-    assertEquals(Deno.readTextFileSync(path).trimEnd().split("\n").length, 12);
+    const after = Deno.readTextFileSync(path).trimEnd().split("\n");
+    assertEquals([after.length, JSON.parse(after[11]).n], [12, 1]);
   }));
 
 Deno.test("pages of a long log are read from its end, and have each entry once, the newest first", async () => {
@@ -95,3 +98,33 @@ Deno.test("pages of a long log are read from its end, and have each entry once, 
     Deno.removeSync(path);
   }
 });
+
+Deno.test("the newest entries are read without what is before them", () =>
+  withTemporaryDirectory(async (root) => {
+    const path = `${root}/audit`, log = new AuditLog(path);
+    // Ten megabytes without an entry, as a hole.
+    Deno.writeTextFileSync(path, "x\n");
+    Deno.truncateSync(path, 10 << 20);
+    for (let n = 0; n < 3_000; n++) log.add({ ...ENTRY, user: n % 2 === 0 ? "alice" : "bob" });
+    const { read } = Deno.FsFile.prototype;
+    let bytes = 0;
+    const by = async function (this: Deno.FsFile, into: Uint8Array): Promise<number | null> {
+      const got = await read.call(this, into);
+      bytes += got ?? 0;
+      return got;
+    };
+    await withReplaced(Deno.FsFile.prototype, { name: "read", by }, async () => {
+      const wants = (entry: ValueMap) => entry.get("user") === "bob";
+      const { entries, next } = await readAudit(path, { before: undefined, limit: 3, wants });
+      assertEquals([entries.map((entry) => entry.get("n")), next], [[3_000, 2_998, 2_996], 2_996]);
+    });
+    assert(bytes > 0 && bytes <= 1 << 17, `${bytes}`);
+  }));
+
+Deno.test("a long name, a long target and a long action are cut at 200 units", () =>
+  withTemporaryDirectory((root) => {
+    const path = `${root}/audit`, long = "x".repeat(300);
+    new AuditLog(path).add({ ...ENTRY, user: long, what: long, target: long });
+    const { user, what, target } = JSON.parse(Deno.readTextFileSync(path));
+    assertEquals([user.length, what.length, target.length], [200, 200, 200]);
+  }));

@@ -10,7 +10,7 @@ import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import type { MasterCall } from "#lib/auth/rules.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { RefusedError } from "#lib/errors.ts";
-import { map, type ValueMap } from "#lib/values/value.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { ownConnection } from "#tests/support/fleet/attempts.ts";
 import { recordingLogger } from "#tests/support/fleet/services.ts";
@@ -100,6 +100,32 @@ Deno.test("a call on the master is allowed by the rules of its user alone; the b
     );
     assertEquals(odd.message, "A command invocation error occurred: Check syntax.");
     assertEquals(error.message, "Authorization error occurred: user fred may not run the wheel key.delete.");
+  }));
+
+Deno.test("an API token may do what both its user and its own rules allow", () =>
+  withCallers(async (callers) => {
+    const sentBy = (rules: readonly Value[] | undefined) => {
+      const token = { name: "fred", eauth: "file", groups: [], apiToken: { id: "ci", rules } };
+      return map({ token: callers.external.tokens.make(token, 60).data.get("token") ?? null });
+    };
+    const job = async (rules: readonly Value[] | undefined, fun: string) => {
+      const caller = await callers.authenticate(sentBy(rules));
+      return await kindOf(() => callers.authorizeJob(caller, [{ fun, arg: [] }], TARGET));
+    };
+    const call = (rules: readonly Value[] | undefined, one: MasterCall) =>
+      kindOf(() => callers.forMasterCall(sentBy(rules), one));
+    const [runner, wheel] = [master("runner", "jobs.active"), master("wheel", "key.list_all")];
+    assertEquals([await job(undefined, "test.echo"), await call(undefined, runner)], ["allowed", "allowed"]);
+    const narrow = ["test.ping", "grains.*", map({ "@wheel": ["key.*"] })];
+    assertEquals(await job(narrow, "test.ping"), "allowed");
+    // The user may, the token may not; and the other way round.
+    assertEquals(
+      [await job(narrow, "test.echo"), await job(narrow, "grains.items")],
+      Array(2).fill("AuthorizationError"),
+    );
+    assertEquals([await call(narrow, wheel), await call(narrow, runner)], ["allowed", "AuthorizationError"]);
+    assertEquals(await call(narrow, master("wheel", "key.delete")), "AuthorizationError");
+    assertEquals([await job([], "test.ping"), await call([], wheel)], Array(2).fill("AuthorizationError"));
   }));
 
 Deno.test("without a name, a key or a token nobody is authenticated", () =>

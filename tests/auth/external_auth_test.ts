@@ -193,6 +193,7 @@ Deno.test("a user of whom only a name that is no text, or a group of another nam
 });
 
 Deno.test("an attempt above the limit of those that wait is told so, and its eauth module is not called", async () => {
+  assertEquals(MAX_WAITING, 128, "each holds a request of its thread");
   const { promise: answered, resolve } = Promise.withResolvers<void>();
   let calls = 0;
   const slow: EauthModule = { authenticate: () => (calls++, answered.then(() => ({ groups: [] }))) };
@@ -269,6 +270,26 @@ Deno.test("a connection with many attempts keeps no other out: it loses its newe
   assertEquals(await Promise.all(full), ["a", "b", "c", "d"]);
   assertEquals((await Promise.all(greedy)).filter((result) => result === "too many").length, 13);
   assert(turns.indexOf("g") <= 8, `${turns.slice(0, 20)}`);
+});
+
+Deno.test("4,096 refusals are delayed at a time, and those above are answered at once", async () => {
+  const gate = Promise.withResolvers<undefined>(), delay = Promise.withResolvers<void>();
+  const attempts = new Attempts({ ...testClock(), sleep: () => delay.promise });
+  let refused = 0;
+  const make = () =>
+    attempts.make(() => gate.promise, ownConnection()).catch((error) => {
+      assert(error instanceof TooManyAttemptsError);
+      refused++;
+    });
+  const all = Array.from({ length: 4 + MAX_WAITING + 4_096 }, make);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(refused, 0);
+  await make();
+  assertEquals(refused, 1);
+  delay.resolve();
+  gate.resolve(undefined);
+  await Promise.all(all);
+  assertEquals(refused, 4_097);
 });
 
 Deno.test("an eauth module that fails refuses every user, and the reason is logged", async () => {

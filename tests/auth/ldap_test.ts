@@ -81,6 +81,21 @@ Deno.test("ldap: the bind account finds the user's DN; the user binds with the p
   });
 });
 
+Deno.test("ldap: without a name, a password or a DN nobody is bound, though a directory would take it", async () => {
+  await withDirectory(async (ask, { operations }) => {
+    const own = { "auth.ldap.binddn": `uid={{ username }},${PEOPLE}`, "auth.ldap.basedn": "dc=example,dc=com" };
+    for (const options of [BY_SEARCH, own]) {
+      for (const [username, password] of [["fred", ""], ["", "correct horse"], ["", ""]]) {
+        const { known, problem } = await ask(options, username, password);
+        assertEquals([known, problem], [false, "an empty name or password"]);
+      }
+    }
+    const { known, problem } = await ask({ "auth.ldap.basedn": "dc=example,dc=com" }, "fred", "any");
+    assertEquals([known, problem], [false, "no entry, or several, for the user"]);
+    assertEquals(operations, []);
+  });
+});
+
 Deno.test("ldap: without an account, the DN is built from the user's name, and the bind with it finds the groups", async () => {
   const own = { "auth.ldap.binddn": `uid={{ username }},${PEOPLE}`, "auth.ldap.basedn": "dc=example,dc=com" };
   await withDirectory(async (ask) => {

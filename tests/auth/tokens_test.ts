@@ -16,6 +16,23 @@ function withTokens(act: (tokens: Tokens, directory: string, logged: string[]) =
   }
 }
 
+/** Writes tokens of fred, whose names are numbers; they expire in so many seconds. */
+function writeTokens(
+  directory: string,
+  count: number,
+  { expire, first = 0 }: { readonly expire: number; readonly first?: number },
+): void {
+  const now = Date.now() / 1000;
+  Deno.mkdirSync(directory, { recursive: true });
+  for (let n = first; n < first + count; n++) {
+    const data = map({ start: now, expire: now + expire, name: "fred", eauth: "file" });
+    Deno.writeFileSync(
+      `${directory}/${n.toString(16).padStart(64, "0")}.p`,
+      encode(map({ data, _expires: 0 }), "disk"),
+    );
+  }
+}
+
 const FRED = { name: "fred", eauth: "file", groups: ["ops"] };
 
 Deno.test("a token authenticates its user until it expires, and only the owner can read its file", () => {
@@ -46,28 +63,20 @@ Deno.test("CVE-2021-3144: an expired token is refused at its first use, and its 
 Deno.test("expired tokens behind a thousand valid ones are removed too", () => {
   withTokens((tokens, directory) => {
     // By name, as a directory is listed: 1,500 valid ones come first.
-    const now = Date.now() / 1000;
-    const write = (n: number, expire: number) => {
-      const data = map({ start: now, expire, name: "fred", eauth: "file" });
-      Deno.writeFileSync(
-        `${directory}/${n.toString(16).padStart(64, "0")}.p`,
-        encode(map({ data, _expires: 0 }), "disk"),
-      );
-    };
-    Deno.mkdirSync(directory);
-    for (let n = 0; n < 1_500; n++) write(n, now + 600);
-    for (let n = 1_500; n < 3_500; n++) write(n, now - 600);
+    writeTokens(directory, 1_500, { expire: 600 });
+    writeTokens(directory, 2_000, { expire: -600, first: 1_500 });
     const count = () => [...Deno.readDirSync(directory)].length;
     for (let round = 0; round < 4; round++) tokens.removeExpired();
     assertEquals(count(), 1_500);
     // And it begins again.
-    write(7, now - 1);
+    writeTokens(directory, 1, { expire: -1, first: 7 });
     for (let round = 0; round < 4; round++) tokens.removeExpired();
     assertEquals(count(), 1_499);
   });
 });
 
 Deno.test("a user has a bounded number of tokens: the oldest are removed, and those of others stay", () => {
+  assertEquals(MAX_OF_USER, 1_000, "as many files as this test writes");
   withTokens((tokens, directory) => {
     const anna = str(tokens.make({ ...FRED, name: "anna" }, 600).data.get("token") ?? "");
     const pam = str(tokens.make({ ...FRED, eauth: "pam" }, 600).data.get("token") ?? "");
@@ -85,6 +94,45 @@ Deno.test("a user has a bounded number of tokens: the oldest are removed, and th
     assertEquals([...Deno.readDirSync(directory)].length, MAX_OF_USER + 2);
     assertEquals(["0", "1", "2"].map((n) => tokens.get(n.padStart(64, "0"))), [undefined, undefined, undefined]);
     for (const token of [anna, pam, ...made, "3".padStart(64, "0")]) assert(tokens.get(token) !== undefined, token);
+  });
+});
+
+Deno.test("one round looks at a thousand files, so that a full directory holds nothing up", () => {
+  withTokens((tokens, directory) => {
+    writeTokens(directory, 1_500, { expire: -600 });
+    tokens.removeExpired();
+    assertEquals([...Deno.readDirSync(directory)].length, 500);
+  });
+});
+
+Deno.test("none of a user's tokens goes while they are fewer than the most", () => {
+  withTokens((tokens, directory) => {
+    writeTokens(directory, 600, { expire: 600 });
+    tokens.make(FRED, 600);
+    assertEquals([...Deno.readDirSync(directory)].length, 601);
+  });
+});
+
+Deno.test("a token of another master is stored as it is, and names only a file of the token directory", () => {
+  withTokens((tokens, directory) => {
+    const token = str(tokens.make(FRED, 60).data.get("token") ?? "");
+    const file = tokens.packed(token);
+    assert(file !== undefined);
+    withTokens((others, theirs) => {
+      others.setPacked(token, file);
+      assertEquals([others.get(token)?.name, others.list()], ["fred", [token]]);
+      assertEquals((Deno.statSync(`${theirs}/${token}.p`).mode ?? 0) & 0o777, 0o600);
+      others.setPacked(token, undefined);
+      assertEquals([others.get(token), others.packed(token), others.list()], [undefined, undefined, []]);
+    });
+    Deno.writeFileSync(`${directory}/../outside.p`, file);
+    for (const name of ["../outside", "x", "A".repeat(64)]) {
+      tokens.setPacked(name, undefined);
+      tokens.setPacked(name, new Uint8Array([1]));
+      assertEquals(tokens.packed(name), undefined, name);
+    }
+    assertEquals(Deno.readFileSync(`${directory}/../outside.p`), file);
+    assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name), [`${token}.p`]);
   });
 });
 

@@ -71,7 +71,9 @@ export class LdapDirectory {
     const [, name, password] = children(operation.content);
     const dn = text(name);
     this.operations.push(`bind ${dn}`);
-    const known = this.#entries.some((entry) => entry.dn === dn && entry.password === text(password));
+    // A bind without a password is one of nobody in particular, and succeeds (RFC 4513, 5.1.1 and 5.1.2).
+    const known = text(password) === "" || dn === "" ||
+      this.#entries.some((entry) => entry.dn === dn && entry.password === text(password));
     await write(connection, id, ber(BIND_ANSWER, result(known ? SUCCESS : INVALID_CREDENTIALS)));
     return known;
   }
