@@ -94,7 +94,6 @@ export class FileWatches {
   #addTree(watch: Watch, found: FileEvent[] = []): FileEvent[] | undefined {
     const { path, options } = watch;
     const kind = kindOf(path);
-    if (kind === "nothing") return undefined;
     const follows = options.recurse || options.autoAdd;
     const mask = kind === "directory" && follows ? options.mask | TREE : options.mask;
     const number = this.#inotify.watch(path, mask);

@@ -30,6 +30,7 @@ export class FollowedFile {
   readonly #listener: FollowedListener;
   readonly #watches: FileWatches;
   #file: Deno.FsFile | undefined;
+  /** Of the open file; 0, which no file has: none is open. */
   #inode = 0;
   #at = 0;
   #timer: Timer | undefined;
@@ -55,6 +56,7 @@ export class FollowedFile {
   #open(from: "end" | "start"): void {
     this.#file?.close();
     this.#file = undefined;
+    this.#inode = 0;
     try {
       this.#file = Deno.openSync(this.#path);
     } catch (error) {
@@ -79,7 +81,7 @@ export class FollowedFile {
   #look(): void {
     this.#readAll();
     const now = statOrUndefined(this.#path);
-    if (now === undefined || (this.#file !== undefined && now.ino === this.#inode)) return;
+    if (now === undefined || now.ino === this.#inode) return;
     this.#listener.onRestart();
     this.#open("start");
     this.#readAll();
@@ -95,7 +97,7 @@ export class FollowedFile {
     file.seekSync(this.#at, Deno.SeekMode.Start);
     for (;;) {
       const length = file.readSync(this.#chunk);
-      if (length === null || length === 0) return;
+      if (length === null) return;
       this.#at += length;
       this.#listener.onBytes(this.#chunk.slice(0, length));
     }

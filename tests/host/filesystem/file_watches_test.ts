@@ -3,9 +3,9 @@
  * @module
  */
 
-import { type FileEvent, FileWatches } from "#lib/host/filesystem/file_watches.ts";
+import { type FileEvent, FileWatches, maskName } from "#lib/host/filesystem/file_watches.ts";
 import { INOTIFY_MASKS } from "#lib/libc/inotify.ts";
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -51,3 +51,84 @@ Deno.test({
     });
   },
 });
+
+/** Watches, and what they have told. */
+interface Told {
+  readonly watches: FileWatches;
+  readonly events: FileEvent[];
+  readonly gone: string[];
+  readonly problems: string[];
+}
+
+async function watching(act: (root: string, told: Told) => Promise<void>): Promise<void> {
+  await withTemporaryDirectory(async (root) => {
+    const events: FileEvent[] = [], gone: string[] = [], problems: string[] = [];
+    const watches = new FileWatches({
+      onEvents: (reported) => void events.push(...reported),
+      onGone: (path) => void gone.push(path),
+      onProblem: (text) => void problems.push(text),
+    });
+    try {
+      await act(root, { watches, events, gone, problems });
+    } finally {
+      watches.close();
+      watches.close();
+    }
+  });
+}
+
+const NEW = { mask: INOTIFY_MASKS.create, recurse: true, autoAdd: true, excludes: () => false };
+
+Deno.test("what is not there is not watched, and a refusal of the kernel is named once", () =>
+  watching((root, { watches, problems }) => {
+    assertEquals([watches.add(`${root}/none`, NEW), watches.size, problems], [false, 0, []]);
+    const onlydir = { ...NEW, mask: INOTIFY_MASKS.modify | INOTIFY_MASKS.onlydir };
+    for (const name of ["one", "two"]) Deno.writeTextFileSync(`${root}/${name}`, "");
+    assertEquals([watches.add(`${root}/one`, onlydir), watches.add(`${root}/two`, onlydir)], [false, false]);
+    assertEquals([watches.size, problems.length], [0, 1]);
+    assertMatch(problems[0], /one is not watched: the kernel refused the watch after 0 others; it allows a user \d+/);
+    return Promise.resolve();
+  }));
+
+Deno.test("a path that is watched again is still watched, and one that goes is told of once", () =>
+  watching(async (root, { watches, events, gone, problems }) => {
+    Deno.mkdirSync(`${root}/d`);
+    for (let i = 0; i < 2; i++) assert(watches.add(`${root}/d`, NEW));
+    Deno.writeTextFileSync(`${root}/d/one`, "");
+    Deno.writeTextFileSync(`${root}/d/two`, "");
+    await eventually(() => events.length === 2, { what: "both files" });
+    assertEquals(events.map(({ path }) => path), [`${root}/d/one`, `${root}/d/two`]);
+    assertEquals([watches.size, gone], [1, []]);
+    Deno.removeSync(`${root}/d`, { recursive: true });
+    await eventually(() => gone.length > 0, { what: "the end" });
+    assertEquals([watches.size, gone, problems], [0, [`${root}/d`], []]);
+  }));
+
+Deno.test("what is made in a new directory is reported, without what is left out; its files have no watch of their own", () =>
+  watching(async (root, { watches, events, problems }) => {
+    assert(watches.add(root, { ...NEW, excludes: (path) => path.endsWith("/left") }));
+    // A directory that has gone again when its report comes.
+    Deno.mkdirSync(`${root}/short`);
+    Deno.removeSync(`${root}/short`);
+    Deno.mkdirSync(`${root}/new/below`, { recursive: true });
+    for (const path of ["new/file", "new/left", "new/below/file"]) Deno.writeTextFileSync(`${root}/${path}`, "");
+    const paths = () => events.map(({ path }) => path.slice(root.length + 1)).sort();
+    const expected = ["new", "new/below", "new/below/file", "new/file", "short"];
+    await eventually(() => paths().length >= expected.length, { what: "all reports" });
+    assertEquals([paths(), watches.size, problems], [expected, 3, []]);
+    assertEquals(new Set(events.map(({ cookie }) => cookie)), new Set([0]));
+    const mask = (name: string) => events.find(({ path }) => path === `${root}/${name}`)?.mask;
+    assertEquals([mask("new/below"), mask("new/file")].map((bits) => maskName(bits ?? 0)), [
+      "IN_CREATE|IN_ISDIR",
+      "IN_CREATE",
+    ]);
+  }));
+
+Deno.test("after the end nothing is told", () =>
+  watching(async (root, { watches, events }) => {
+    assert(watches.add(root, NEW));
+    Deno.writeTextFileSync(`${root}/one`, "");
+    watches.close();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assertEquals(events, []);
+  }));
