@@ -230,6 +230,14 @@ Deno.test("a file is pushed in pieces, an empty one too; a directory with the fi
     await assertRejects(() => pushFile(path, {}, host), CommandError, why);
     if (!path.endsWith("/d")) await assertRejects(() => pushDirectory(path, {}, host), CommandError, why);
   }
+  for (const uploadPath of ["../x", "/up/../../x", "../"]) {
+    await assertRejects(
+      () => pushFile(`${s.root}/d/a.txt`, { uploadPath }, host),
+      CommandError,
+      `not pushed: ${uploadPath}`,
+    );
+  }
+  assertEquals(sent(), []);
   takes = false;
   assertEquals(await pushDirectory(`${s.root}/d`, {}, host), false);
   assertStringIncludes(logged.join(), "cp.push Failed transfer failed");

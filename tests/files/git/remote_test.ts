@@ -268,6 +268,9 @@ Deno.test("a directory of a commit is made once, its use is noted, and an unused
     assertEquals(await mountedDirectory(path, "srv/pillar", remote.place.directory), mounted);
     const other = await mountedDirectory(path, "srv", remote.place.directory);
     assertEquals(Deno.readTextFileSync(`${other}/srv/link`), "a\n");
+    // What is in a repository is for the master alone.
+    const modes = [path, mounted, other, `${mounted}/srv`].map((one) => (Deno.statSync(one).mode ?? 0) & 0o777);
+    assertEquals(modes, Array(4).fill(0o700));
     for (const one of [path, mounted, other]) makeOld(one, 2);
     assertEquals(await commitFiles(commit, remote.place), path);
     const { mtime } = Deno.lstatSync(path);
