@@ -89,19 +89,19 @@ const EVENT_HANDLERS = {
   },
   /** A state of the job is done. */
   state({ watch, onState }, id, data) {
-    watch.acknowledged(id);
+    watch.acknowledged(id, performance.now());
     const done = readStateDone(data.get("data"));
     if (done !== undefined) onState?.(id, done);
     return undefined;
   },
   /** The minion has taken the job. */
   ack({ watch }, id) {
-    watch.acknowledged(id);
+    watch.acknowledged(id, performance.now());
     return undefined;
   },
   /** Output of the job's commands. */
   async out({ watch, output }, id, data) {
-    watch.acknowledged(id);
+    watch.acknowledged(id, performance.now());
     const batch = batchFromMap(data.get("data"));
     if (batch !== undefined) await output?.receive(id, batch);
     return undefined;

@@ -269,7 +269,7 @@ export class LocalClient {
     },
   ): AsyncGenerator<Returned | Silent> {
     const watch = new JobWatch(job.minions, { timeoutMs: timeouts.timeoutMs, now: performance.now() });
-    for (const id of job.acknowledged ?? []) watch.acknowledged(id);
+    for (const id of job.acknowledged ?? []) watch.acknowledged(id, performance.now());
     const collection: Collection = {
       job,
       watch,

@@ -23,6 +23,8 @@ export class JobWatch {
   readonly #acknowledged = new Set<string>();
   /** Those of them whose return may have been among events that are missing. */
   readonly #doubtful = new Set<string>();
+  /** Those that are not connected, or have not been seen since events are missing. */
+  readonly #unseen = new Set<string>();
   /** Those that wait for a place, before they get the job (`running` of `flow`). */
   readonly #held = new Set<string>();
   #findJob: { readonly unanswered: Set<string>; readonly deadline: number } | undefined;
@@ -82,13 +84,13 @@ export class JobWatch {
     return this.#unreturned.delete(id);
   }
 
-  /** Minion `id` has the job. */
-  acknowledged(id: string): void {
+  /** Minion `id` has the job. Nobody may say that it is gone if it was not seen since it said so. */
+  acknowledged(id: string, now: number): void {
     if (!this.#unreturned.has(id)) return;
     this.#acknowledged.add(id);
     this.#held.delete(id);
     this.#doubtful.delete(id);
-    this.#wait(id, Infinity);
+    this.#wait(id, this.#unseen.has(id) ? now + this.#timeoutMs : Infinity);
     this.#findJob?.unanswered.delete(id);
   }
 
@@ -109,6 +111,8 @@ export class JobWatch {
 
   /** Minion `id` connected or disconnected. If it has the job and disconnected, it is given up after the time-out. */
   presence(id: string, present: boolean, now: number): void {
+    if (present) this.#unseen.delete(id);
+    else if (this.#unreturned.has(id)) this.#unseen.add(id);
     if (this.#held.has(id)) this.#wait(id, present ? Infinity : now + this.#timeoutMs);
     if (this.#acknowledged.has(id) && this.#deadlines.has(id)) {
       this.#wait(id, present && !this.#doubtful.has(id) ? Infinity : now + this.#timeoutMs);
@@ -121,6 +125,7 @@ export class JobWatch {
    */
   eventsLost(now: number): void {
     this.released([...this.#held], now);
+    for (const id of this.#unreturned) this.#unseen.add(id);
     for (const id of this.#acknowledged) {
       if (!this.#deadlines.has(id)) continue;
       this.#doubtful.add(id);

@@ -50,6 +50,8 @@ export interface PublishLogParts {
    * are among them.
    */
   pending(): readonly Delivery[];
+  /** Rows of one statement. Default: 200. */
+  readonly mostRows?: number;
 }
 
 interface Row {
@@ -71,6 +73,7 @@ interface Late {
 export class PublishLog {
   readonly #parts: PublishLogParts;
   readonly #writes: Gathered<Late>;
+  readonly #mostRows: number;
   /** The last number read, of each master. */
   readonly #read = new Map<number, number>();
   /** Jobs that were pushed, with when they are over: a write that was repeated is one job. */
@@ -79,7 +82,8 @@ export class PublishLog {
 
   constructor(parts: PublishLogParts) {
     this.#parts = parts;
-    this.#writes = new Gathered((some) => this.#write(some), MOST_ROWS);
+    this.#mostRows = parts.mostRows ?? MOST_ROWS;
+    this.#writes = new Gathered((some) => this.#write(some), this.#mostRows);
   }
 
   /** Takes up what is not over, and follows the other masters from then on. */
@@ -179,14 +183,14 @@ export class PublishLog {
   /** @param again Whether to read all that are not over, also this master's own; else those that are new. */
   async #readRows(again: boolean): Promise<void> {
     const { database } = this.#parts;
-    const from = again ? new Map<number, number>() : this.#read;
+    const from = again ? new Map<number, number>() : this.#read, most = this.#mostRows;
     for (let full = true; full;) {
-      const rows = await database.read((client) => rowsAfter(client, database, { from, own: again }));
+      const rows = await database.read((client) => rowsAfter(client, database, { from, own: again, most }));
       for (const row of rows) {
         await this.#push(row, again);
         from.set(row.origin, Number(row.seq));
       }
-      full = rows.length >= MOST_ROWS;
+      full = rows.length >= most;
     }
     for (const [origin, seq] of from) if (seq > (this.#read.get(origin) ?? -1)) this.#read.set(origin, seq);
     // That all was read is known even if there was nothing.
@@ -237,7 +241,7 @@ export class PublishLog {
 async function rowsAfter(
   client: Client,
   { schema, origin }: ClusterDatabase,
-  { from, own }: { readonly from: ReadonlyMap<number, number>; readonly own: boolean },
+  { from, own, most }: { readonly from: ReadonlyMap<number, number>; readonly own: boolean; readonly most: number },
 ): Promise<readonly Row[]> {
   const { rows } = await client.query<Row>(
     `select m.name, p.* from ${schema}.masters m
@@ -246,10 +250,10 @@ async function rowsAfter(
        select origin, seq, jid, extract(epoch from until - clock_timestamp()) * 1000 as left, sealed
        from ${schema}.publishes
        where origin = m.origin and seq > coalesce(pos.seq, 0) and until > clock_timestamp()
-       order by seq limit ${MOST_ROWS}) as p
+       order by seq limit $5) as p
      where $3 or m.origin <> $4
-     order by p.origin, p.seq limit ${MOST_ROWS}`,
-    [[...from.keys()], [...from.values()], own, origin],
+     order by p.origin, p.seq limit $5`,
+    [[...from.keys()], [...from.values()], own, origin, most],
   );
   return rows.map((row) => ({ ...row, left: Number(row.left), sealed: new Uint8Array(row.sealed) }));
 }

@@ -56,14 +56,14 @@ Deno.test("a dropped minion that returns later counts as returned", () => {
 
 Deno.test("a minion that acknowledges is awaited without a limit, and never asked", () => {
   const watch = watchOf("web1");
-  watch.acknowledged("web1");
+  watch.acknowledged("web1", 0);
   assertEquals([watch.toAsk(1e9), watch.nextAt, watch.done], [[], Infinity, false]);
 });
 
 Deno.test("a minion that runs the job and loses its connection has one time-out to reconnect", () => {
   const watch = watchOf("web1", "web2");
-  watch.acknowledged("web1");
-  watch.acknowledged("web2");
+  watch.acknowledged("web1", 0);
+  watch.acknowledged("web2", 0);
   watch.presence("web1", false, 10_000);
   watch.presence("web2", false, 10_000);
   watch.presence("web2", true, 12_000);
@@ -72,8 +72,8 @@ Deno.test("a minion that runs the job and loses its connection has one time-out 
 
 Deno.test("without a master the minions of a job have one time-out to answer, even if its absence is noticed several times", () => {
   const watch = watchOf("web1", "web2");
-  watch.acknowledged("web1");
-  watch.acknowledged("web2");
+  watch.acknowledged("web1", 0);
+  watch.acknowledged("web2", 0);
   watch.eventsLost(10_000);
   watch.eventsLost(11_000);
   watch.presence("web2", true, 12_000);
@@ -91,13 +91,25 @@ Deno.test("while minions are asked nothing is to be checked before the question 
 
 Deno.test("a minion whose return may be among missing events is asked, though it is connected again, until it is heard of", () => {
   const watch = watchOf("web1", "web2");
-  watch.acknowledged("web1");
-  watch.acknowledged("web2");
+  watch.acknowledged("web1", 0);
+  watch.acknowledged("web2", 0);
   watch.eventsLost(10_000);
   watch.presence("web1", true, 12_000);
   watch.presence("web2", true, 12_000);
-  watch.acknowledged("web2");
+  watch.acknowledged("web2", 0);
   assertEquals([watch.toAsk(16_999), watch.toAsk(17_000)], [[], ["web1"]]);
+});
+
+Deno.test("a minion that acknowledges late, and was not seen since it left or since events are missing, is asked", () => {
+  const gone = watchOf("web1");
+  gone.presence("web1", false, 1_000);
+  gone.acknowledged("web1", 2_000);
+  assertEquals([gone.toAsk(6_999), gone.toAsk(7_000)], [[], ["web1"]]);
+  const restarted = watchOf("web1", "web2");
+  restarted.eventsLost(1_000);
+  restarted.presence("web2", true, 1_500);
+  for (const id of ["web1", "web2"]) restarted.acknowledged(id, 2_000);
+  assertEquals([restarted.toAsk(6_999), restarted.toAsk(7_000)], [[], ["web1"]]);
 });
 
 Deno.test("a change of presence does not change the wait for a minion that has not acknowledged", () => {
@@ -112,7 +124,7 @@ Deno.test("a minion that returns or acknowledges has answered: find_job is not w
     watch.queried(watch.toAsk(5_000), 15_000);
     watch.answered("busy", true, 5_100);
     if (last === "returns") watch.returned("web1");
-    else watch.acknowledged("web1");
+    else watch.acknowledged("web1", 0);
     watch.tick(5_200);
     assertEquals(watch.toAsk(10_100), ["busy"], last);
   }
@@ -120,10 +132,10 @@ Deno.test("a minion that returns or acknowledges has answered: find_job is not w
 
 Deno.test("a minion that has returned is not awaited again, also after late answers", () => {
   const watch = watchOf("web1", "web2");
-  watch.acknowledged("web2");
+  watch.acknowledged("web2", 0);
   watch.returned("web2");
   watch.returned("web1");
-  watch.acknowledged("web1");
+  watch.acknowledged("web1", 0);
   watch.presence("web1", true, 1_000);
   watch.presence("web2", false, 1_000);
   assertEquals(watch.done, true);
@@ -148,7 +160,7 @@ Deno.test("the time-out of a connected minion that has not acknowledged continue
 
 Deno.test("a minion with a recorded disconnection is dropped at the time-out, unless it runs the job", () => {
   const watch = watchOf("away", "begun", "here");
-  watch.acknowledged("begun");
+  watch.acknowledged("begun", 0);
   watch.presence("begun", false, 0);
   const gone = new Map([["away", 0], ["begun", 0]]);
   const due = watch.toAsk(5_000);

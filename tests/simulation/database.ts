@@ -294,11 +294,11 @@ function addPublishes(database: ModelDatabase, parameters: Parameters_): Answer 
 }
 
 function publishesAfter({ publishes, members }: ModelDatabase, parameters: Parameters_): Answer {
-  const [origins, seqs, own, self] = parameters as [number[], number[], boolean, number];
+  const [origins, seqs, own, self, most] = parameters as [number[], number[], boolean, number, number];
   const from = new Map(origins.map((origin, i) => [origin, seqs[i]]));
   const rows = publishes.filter(({ origin, seq, untilMs }) =>
     (own || origin !== self) && seq > (from.get(origin) ?? 0) && untilMs > world().nowMs
-  ).toSorted((a, b) => a.origin - b.origin || a.seq - b.seq).slice(0, 200);
+  ).toSorted((a, b) => a.origin - b.origin || a.seq - b.seq).slice(0, most);
   return given(
     ...rows.map(({ origin, seq, jid, untilMs, sealed }) => ({
       name: members.get(origin)?.name ?? "",

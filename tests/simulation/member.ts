@@ -40,6 +40,8 @@ export interface ClusterParts {
   onLease(name: LeaseName, holds: boolean): void;
 }
 
+/** Rows of publishes that are read at once: so few that there is more than one page. */
+const MOST_ROWS = 3;
 /** How often a master looks at its leases, in milliseconds. */
 const LOOK_MS = 250;
 
@@ -82,6 +84,7 @@ export class SimulatedMember {
       database: cluster,
       keys: new RootKeys(root),
       log,
+      mostRows: MOST_ROWS,
       pending: () => new UndeliveredJobs(opts.cachedir, key.pem).pending(readMoment()),
       async push({ load, minions, ttlMs, live }, again) {
         await publisher.send([encode(map({ load, minions: [...minions], ttl_ms: ttlMs, live, again }), "disk")]);
