@@ -13,9 +13,9 @@ import { jobSign } from "#lib/protocol/tags.ts";
 import { compareStrings, isMap, repr, type Value } from "#lib/values/value.ts";
 
 /**
- * The field `perms` of a log-in: texts, then maps, each sorted and without doubles; an empty map if there are none. As in
- * Salt it shows the rules of everybody (`*`) too, although the master does not give them to users with rules of their
- * own.
+ * The field `perms` of a log-in: texts, then maps, each sorted and without doubles; an empty map if there are none. As
+ * in Salt it shows the rules of everybody (`*`) too, although the master does not give them to users with rules of
+ * their own.
  */
 export function permsOf(token: EauthToken, opts: MasterOpts): Value {
   const config = opts.external_auth.get(token.eauth);
