@@ -77,8 +77,9 @@ export class MasterPairs {
   }
 
   #load(): Loaded {
-    const nowMs = performance.now();
-    if (this.#loaded !== undefined && nowMs - this.#lookedMs < LASTS_MS) return this.#loaded;
+    const nowMs = this.#now(), sinceMs = nowMs - this.#lookedMs;
+    // A clock that was put back counts as too long ago.
+    if (this.#loaded !== undefined && sinceMs >= 0 && sinceMs < LASTS_MS) return this.#loaded;
     this.#lookedMs = nowMs;
     const file = statIfExists(statementsPath(this.#opts.pki_dir));
     const version = file && `${file.ino}:${file.mtime?.getTime()}:${file.size}`;
