@@ -6,7 +6,7 @@
  */
 
 import { UsageError } from "#lib/errors.ts";
-import { beaconsKeywords } from "#lib/plugins/beacon_keywords.ts";
+import { beaconsKeywords } from "./beacon_keywords.ts";
 import { scheduleKeywords } from "#lib/schedule/call_keywords.ts";
 import { stateKeywords } from "#lib/states/run/call_keywords.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";

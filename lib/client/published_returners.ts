@@ -8,6 +8,7 @@
 import { UsageError } from "#lib/errors.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
+import { ALIASES } from "#lib/plugins/aliases.ts";
 import { returnerNames } from "#lib/returners/names.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
@@ -20,6 +21,7 @@ export const KNOWN_RETURNERS: readonly string[] = [
   ...["mysql", "nagios_nrdp", "odbc", "pgjsonb", "postgres", "postgres_local_cache", "pushover", "rawfile_json"],
   ...["redis", "salt_cache", "sentry", "slack", "slack_webhook", "sms", "smtp", "splunk", "sqlite3", "syslog"],
   ...["telegram", "webhook", "xmpp", "zabbix"],
+  ...Object.keys(ALIASES.returners),
 ];
 
 /** The options that say where own returners may be. */

@@ -58,6 +58,9 @@ export interface BuiltInModules {
 /** The files of a family with a virtual name, by that name, in the order in which they are tried. */
 export type VirtualNames = Readonly<Record<string, readonly string[]>>;
 
+/** Further names of a family's built-in modules: the module of each. */
+export type Aliases = Readonly<Record<string, string>>;
+
 /** Options of {@linkcode loadFamily}. */
 export interface FamilyOptions {
   /** Directories of `<module>.ts` and `<module>.js` files. A missing directory is empty; later ones have precedence. */
@@ -70,6 +73,8 @@ export interface FamilyOptions {
   readonly userOnly?: readonly string[];
   /** The names of user modules whose files are called otherwise, by the file's name. */
   readonly renamed?: Readonly<Record<string, string>>;
+  /** Further names of built-in modules. A user's module of such a name has precedence. */
+  readonly aliases?: Aliases;
   /** The virtual names of built-in modules. */
   readonly virtualNames?: VirtualNames;
   /**
@@ -141,6 +146,10 @@ function userPaths(options: FamilyOptions): Map<string, string> {
 function findSources(table: ModuleTable, options: FamilyOptions): Sources {
   const paths = userPaths(options);
   const imports = new Map<string, () => Promise<object>>(Object.entries(table));
+  // As in Salt, the further names stay with the built-in module if a user's replaces it.
+  for (const [alias, module] of Object.entries(options.aliases ?? {})) {
+    if (Object.hasOwn(table, module) && !options.disabled?.includes(module)) imports.set(alias, table[module]);
+  }
   for (const [name, path] of paths) imports.set(name, () => importFile(path));
   // A module that a user's file, or a built-in one of that name, provides has no other providers, except those that
   // only add to it.

@@ -19,7 +19,7 @@ import {
 } from "#lib/plugins/beacon.ts";
 import { ownBeacon, ownBeaconNames } from "#lib/plugins/own_beacon.ts";
 import { invoke } from "#lib/plugins/call.ts";
-import { BEACONS_KEYWORDS } from "#lib/plugins/beacon_keywords.ts";
+import { BEACONS_KEYWORDS } from "#lib/client/beacon_keywords.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";

@@ -10,6 +10,7 @@ import { CommandError, messageOf } from "#lib/errors.ts";
 import type { JobEntry, JobQuery, JobReturn, JobStore } from "#lib/jobs/store.ts";
 import { listed } from "#lib/jobs/job_query.ts";
 import { invoke } from "#lib/plugins/call.ts";
+import { ALIASES } from "#lib/plugins/aliases.ts";
 import { type Functions, loadFamily } from "#lib/plugins/loader.ts";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { isJid } from "#lib/protocol/jid.ts";
@@ -64,6 +65,7 @@ class StoredJobs implements JobReader {
     this.acks = jobs.acks;
     this.#family = loadFamily<ReturnerContext>(RETURNERS, {
       directories: [`${opts.extension_modules}/returners`],
+      aliases: ALIASES.returners,
       warn: (text) => log("warning", text),
     });
     this.#context = { opts, grains: new Map(), pillar: new Map(), signal: new AbortController().signal, log };

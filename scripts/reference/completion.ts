@@ -11,6 +11,7 @@
 import { type CliOption, STANDARD_OPTIONS } from "#lib/commands/cli/command_line.ts";
 import { type AnyCommand, COMMANDS, helpOf } from "./commands.ts";
 import { EXECUTION_MODULES } from "#modules/execution/_built_in.ts";
+import { ALIASES } from "#lib/plugins/aliases.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import { OUTPUTTER_NAMES } from "#lib/output/outputter_names.ts";
 import { RUNNERS } from "#modules/runners/_built_in.ts";
@@ -75,7 +76,7 @@ interface Described {
   readonly parameters: readonly string[];
 }
 
-const FAMILIES = { execution: EXECUTION_MODULES, runner: RUNNERS } as const;
+const FAMILIES = { execution: [EXECUTION_MODULES, ALIASES.execution], runner: [RUNNERS, {}] } as const;
 
 /** The shells, each with the file below `share` that it reads. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -83,8 +84,8 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 /** The completion for `shell`. */
 export async function completionScript(shell: typeof SHELLS[number]): Promise<string> {
   const families = await Promise.all(
-    Object.entries(FAMILIES).map(async ([name, table]) =>
-      [name, (await loadFamily(table).all()).map(describeFunction)] as const
+    Object.entries(FAMILIES).map(async ([name, [table, aliases]]) =>
+      [name, (await loadFamily(table, { aliases }).all()).map(describeFunction)] as const
     ),
   );
   const tables = { bash: bashTables, zsh: zshTables, fish: fishTables }[shell](new Map(families));

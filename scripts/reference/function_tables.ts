@@ -5,6 +5,7 @@
  * @module
  */
 
+import { ALIASES } from "#lib/plugins/aliases.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import { compareStrings } from "#lib/values/value.ts";
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
@@ -39,6 +40,10 @@ ${table(salt, ours)}
 | module | chosen among, in this order |
 | --- | --- |
 ${implementations().join("\n")}
+
+### Further names
+
+${furtherNames()}
 
 ### Not there
 
@@ -90,6 +95,15 @@ function listNames(names: readonly string[]): string {
 function implementations(): string[] {
   const several = Object.entries(VIRTUAL_NAMES).filter(([, files]) => files.length > 1);
   return several.map(([name, files]) => `| \`${name}\` | ${files.map((file) => `\`${file}\``).join(", ")} |`);
+}
+
+function furtherNames(): string {
+  const named = [
+    ...Object.entries(ALIASES.execution),
+    ...Object.entries(ALIASES.states),
+    ...Object.entries(ALIASES.returners),
+  ];
+  return `As in Salt 3006, ${named.map(([alias, module]) => `\`${alias}\` is \`${module}\``).join(", ")}.`;
 }
 
 function intersect(names: ReadonlySet<string>, others: ReadonlySet<string> = new Set()): ReadonlySet<string> {

@@ -7,6 +7,7 @@
 import type { JsonSchema } from "#lib/api/http/json_schema.ts";
 import { loadRunners, loadWheel } from "#lib/master/functions/catalogues.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { ALIASES } from "#lib/plugins/aliases.ts";
 import { type FamilyEntry, loadFamily } from "#lib/plugins/loader.ts";
 import type { ModuleFunction, Parameter, ParameterType } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
@@ -58,7 +59,8 @@ export class FunctionCatalogue {
 
   async #load(): Promise<CataloguedFunction[]> {
     // Minions choose among the files of a virtual name; here the first one tells of the arguments.
-    const execution = await loadFamily<unknown>(EXECUTION_MODULES, { virtualNames: VIRTUAL_NAMES }).all();
+    const names = { aliases: ALIASES.execution, virtualNames: VIRTUAL_NAMES };
+    const execution = await loadFamily<unknown>(EXECUTION_MODULES, names).all();
     const runners = await loadRunners(this.#opts, this.#log).all();
     const wheel = await loadWheel(this.#opts, this.#log).all();
     const all = [...entriesOf("local", execution), ...entriesOf("runner", runners), ...entriesOf("wheel", wheel)];

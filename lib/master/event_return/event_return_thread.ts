@@ -11,6 +11,7 @@ import { messageOf } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
+import { ALIASES } from "#lib/plugins/aliases.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { EVENT_OPTIONS, masterReturners } from "#lib/returners/master_returners.ts";
@@ -85,6 +86,7 @@ class EventReturnService implements ThreadService {
     const builtin = loadFamily<ReturnerContext>(RETURNERS, {
       directories: [`${opts.extension_modules}/returners`],
       disabled: opts.disable_returners,
+      aliases: ALIASES.returners,
       warn: (text) => log.warning(text),
     });
     const family = withMasterReturners(builtin, { opts, log, lease: this.#lease, signal: this.#ending.signal });

@@ -11,6 +11,7 @@ import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts"
 import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { STATE_MODULES } from "#modules/states/_built_in.ts";
 import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
+import { ALIASES } from "#lib/plugins/aliases.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import { moduleDirectories, type ModulePlaces } from "#lib/plugins/module_directories.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
@@ -116,6 +117,7 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     only: options.whitelistModules,
     userOnly: options.custom,
     renamed: options.renamed,
+    aliases: ALIASES.execution,
     virtualNames: options.builtin === false ? {} : VIRTUAL_NAMES,
     host,
     chosen: new Map([...options.providers ?? []].map(([name, file]) => [str(name), str(file)])),
@@ -126,6 +128,7 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     disabled: namesWith(STATES_PREFIX, options.disableModules),
     only: options.whitelistStateModules,
     userOnly: namesWith(STATES_PREFIX, options.custom),
+    aliases: ALIASES.states,
     plainFunctions: false,
     host,
     hasFunction: async (name) => await execution.get(name) !== undefined,
@@ -143,6 +146,7 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     directories: moduleDirectories(options, "returners"),
     disabled: namesWith(RETURNERS_PREFIX, options.disableModules),
     userOnly: namesWith(RETURNERS_PREFIX, options.custom),
+    aliases: ALIASES.returners,
     host,
     warn: options.warn,
   });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { beaconsKeywords } from "#lib/plugins/beacon_keywords.ts";
+import { beaconsKeywords } from "#lib/client/beacon_keywords.ts";
 import { stateKeywords } from "#lib/states/run/call_keywords.ts";
 import { scheduleKeywords } from "#lib/schedule/call_keywords.ts";
 import { KNOWN_RETURNERS } from "#lib/client/published_returners.ts";
