@@ -4,9 +4,10 @@
  * @module
  */
 
-import { messageOf, SshError, WireError } from "#lib/errors.ts";
+import { messageOf, SshError } from "#lib/errors.ts";
 import { SshConnection, type SshPlace } from "./connection.ts";
 import { type Executables, type HostExecutable, usualDirectory } from "./executables.ts";
+import { followHost } from "./follow_host.ts";
 import {
   type HostPlace,
   keyCommand,
@@ -17,15 +18,7 @@ import {
   startCommand,
 } from "./host_scripts.ts";
 import { MarkedSession, newMark } from "./marked_session.ts";
-import {
-  type HostMessage,
-  type HostReturn,
-  messageReader,
-  packCall,
-  packHostAnswer,
-  type SshCall,
-  unpackMessage,
-} from "./messages.ts";
+import type { HostReturn, SshCall } from "./messages.ts";
 import { type RawOutcome, rawOutcome, runPreFlight } from "./pre_flight.ts";
 import type { RosterHost } from "./roster.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -226,45 +219,14 @@ class HostRun {
   }
 
   /** Answers the host until its function has returned. */
-  async #follow(session: MarkedSession, call: SshCall): Promise<HostReturn> {
-    const reader = messageReader();
-    await session.write(packCall(call));
-    for (;;) {
-      const bytes = await session.next();
-      if (bytes === undefined) throw await session.failure("before the function returned");
-      for (const { content } of this.#frames(() => reader.push(bytes))) {
-        const message = this.#frames(() => unpackMessage(content));
-        if (message.what === "outcome") return message;
-        if (message.what === "failed") {
-          throw new SshError("deploy", `The function does not run on ${this.#host.host}: ${message.message}`);
-        }
-        if (message.what === "request") void this.#answer(session, message.number, message.load);
-        else this.#log(message);
-      }
-    }
-  }
-
-  #frames<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof WireError || error instanceof RangeError)) throw error;
-      throw new SshError("protocol", `${this.#host.host} sent what is no message: ${error.message}`);
-    }
-  }
-
-  async #answer(session: MarkedSession, number: number, load: ValueMap): Promise<void> {
-    let answer;
-    try {
-      answer = { value: await this.#options.answer(load, this.#host.id) };
-    } catch (error) {
-      answer = { error: messageOf(error) };
-    }
-    await session.write(packHostAnswer(number, answer));
-  }
-
-  #log({ level, name, message }: Extract<HostMessage, { readonly what: "log" }>): void {
-    this.#options.log.write({ level, name, message: `${this.#host.id}: ${message}`, timeMs: Date.now() });
+  #follow(session: MarkedSession, call: SshCall): Promise<HostReturn> {
+    const { log } = this.#options;
+    const { id, host } = this.#host;
+    return followHost(session, call, {
+      name: host,
+      answer: (load) => this.#options.answer(load, id),
+      log: ({ level, name, message }) => log.write({ level, name, message: `${id}: ${message}`, timeMs: Date.now() }),
+    });
   }
 }
 

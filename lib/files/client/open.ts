@@ -35,7 +35,7 @@ export function fileClientOf(context: ClientContext): FileClient {
 }
 
 function openClient(context: ClientContext): FileClient {
-  const { opts, grains, outside, signal, log } = context;
+  const { opts, grains, signal, log } = context;
   const isLocal = opts.file_client === "local";
   return openFileClient(
     {
@@ -45,11 +45,16 @@ function openClient(context: ClientContext): FileClient {
       grains,
       ...isLocal && { masterTops: (given) => localTops(given, context) },
       ownServer: isLocal,
-      request: isLocal ? localServer(context) : (load) => outside.request(load),
+      request: fileRequests(context),
       signal,
       log: (level, message) => log(level, message),
     } satisfies FileClientSettings,
   );
+}
+
+/** Sends commands of the file server: to the job's master, or to this host's own file server. */
+export function fileRequests(context: ClientContext): SendFileCommand {
+  return context.opts.file_client === "local" ? localServer(context) : (load) => context.outside.request(load);
 }
 
 async function localTops(given: ValueMap, { opts: { master_tops }, outside }: ClientContext): Promise<ValueMap> {

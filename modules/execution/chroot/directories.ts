@@ -1,7 +1,6 @@
 /**
- * Execution module `chroot`: directories that a process can have as its root. Those functions that run Salt inside are
- * not built: an executable would have to be copied there.
- * Source: the functions of Salt 3008.3 `salt/modules/chroot.py`.
+ * The functions of `chroot` for directories that a process can have as its root.
+ * Source: Salt 3008.3 `salt/modules/chroot.py` exist, create, in_chroot.
  * @module
  */
 
@@ -10,11 +9,6 @@ import { isDirectory } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import type { Virtual } from "#lib/plugins/virtual.ts";
-
-export const virtual: Virtual = {
-  serves: [{ programs: ["chroot"], otherwise: "Module chroot requires the command chroot" }],
-};
 
 /** The directories of an environment, with their modes. */
 const DIRECTORIES: readonly (readonly [name: string, mode: number])[] = [["dev", 0o755], ["proc", 0o555], [
@@ -26,7 +20,7 @@ export const exist: ModuleFunction<JobContext> = fn({
   doc: describe("Whether a directory has `dev`, `proc` and `sys` of an environment.", "chroot.exist /chroot"),
   permissions: "all",
   params: { root: p.str() },
-  run: ({ root }) => exists(root),
+  run: ({ root }) => isEnvironment(root),
 });
 
 export const create: ModuleFunction<JobContext> = fn({
@@ -38,7 +32,7 @@ export const create: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { root: p.str() },
   run: ({ root }, { log }) => {
-    if (exists(root)) return true;
+    if (isEnvironment(root)) return true;
     try {
       for (const [name, mode] of DIRECTORIES) {
         Deno.mkdirSync(root, { recursive: true });
@@ -65,6 +59,7 @@ export const in_chroot: ModuleFunction<JobContext> = fn({
   },
 });
 
-function exists(root: string): boolean {
+/** Whether a directory has `dev`, `proc` and `sys`. */
+export function isEnvironment(root: string): boolean {
   return isDirectory(root) && DIRECTORIES.every(([name]) => isDirectory(`${root}/${name}`));
 }
