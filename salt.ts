@@ -12,6 +12,7 @@ import { EX_USAGE } from "#lib/runtime/sysexits.ts";
 import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
 import { runSalt } from "#lib/commands/programs/salt.ts";
 import { nameProcess } from "#lib/runtime/process_name.ts";
+import { SSH_CLIENT_PROCESS, SSH_PILLAR_PROCESS } from "#lib/runtime/self_command.ts";
 import { reportUnexpected } from "#lib/commands/cli/unexpected_error.ts";
 
 /**
@@ -86,6 +87,16 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
 
 async function main(): Promise<number> {
   const { name, args } = programName(Deno.args, "salt");
+  if (name === SSH_CLIENT_PROCESS) {
+    // Not a command: what the runner ssh runs functions on hosts in.
+    const { runSshClient } = await import("#lib/commands/ssh/ssh_client.ts");
+    return await runSshClient();
+  }
+  if (name === SSH_PILLAR_PROCESS) {
+    // Nor this: what salt-ssh and salt-api compile the pillars of hosts in.
+    const { runHostPillarProcess } = await import("#lib/commands/ssh/host_pillars.ts");
+    return await runHostPillarProcess();
+  }
   // Salt has more programs, and a link to this one must not act as another.
   if (!Object.hasOwn(COMMANDS, name)) {
     process.writeError(unknownNameText(name, Object.keys(COMMANDS)));

@@ -89,6 +89,21 @@ export const ENGINE_PROCESS = "salt-engine";
 /** The name by which `minion.ts` knows the process that compiles the minion's own pillar. */
 export const OWN_PILLAR_PROCESS = "salt-minion-pillar";
 
+/** The name by which `salt.ts` knows a process that compiles pillars of hosts of `salt-ssh`. */
+export const SSH_PILLAR_PROCESS = "salt-ssh-pillar";
+
+/** The name by which `salt.ts` knows the process that runs a function on hosts of `salt-ssh` for the runner `ssh`. */
+export const SSH_CLIENT_PROCESS = "salt-ssh-client";
+
+/**
+ * As {@linkcode ownProcess}, for those that `salt.ts` knows: of the same sources, or of the executable `salt` in this
+ * executable's directory.
+ */
+export function operatorProcess(name: string): string[] {
+  const [program, ...words] = operatorCommand("salt");
+  return words.length === 0 ? [program, "--as", name] : operatorCommand(name);
+}
+
 /** As {@linkcode ownProcess}, for those that `master.ts` knows. */
 export function masterProcess(name: string): string[] {
   return innerProcess(new URL("../../master.ts", import.meta.url), name);

@@ -38,6 +38,7 @@ export const RUNNERS: ModuleTable = {
   salt: () => import("./salt.ts"),
   saltutil: () => import("./saltutil.ts"),
   sdb: () => import("./sdb.ts"),
+  ssh: () => import("./ssh.ts"),
   state: () => import("#modules/runners/state/mod.ts"),
   survey: () => import("./survey.ts"),
   test: () => import("./test.ts"),

@@ -5,16 +5,17 @@
  * @module
  */
 
-import type { HostEnd, SshWork } from "#lib/commands/ssh/ssh_work.ts";
+import { clientEnd } from "#lib/commands/ssh/client_end.ts";
+import type { SshWork } from "#lib/commands/ssh/ssh_work.ts";
 import { LocalClient } from "#lib/client/local.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { RosterError, TargetError } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
-import { fromWireArgs, toWireArgs } from "#lib/yaml/arguments.ts";
+import { toWireArgs } from "#lib/yaml/arguments.ts";
 import { asList, onlyStrings } from "#lib/values/shape.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type ApiCaller, noteRefusal } from "./caller.ts";
 import { argList, numberIn } from "./local_calls.ts";
 
@@ -78,7 +79,7 @@ export async function runSsh(low: ValueMap, caller: ApiCaller): Promise<Value[]>
   }
   await authorize([...hosts.keys()], call, caller);
   const ends: ValueMap = new Map();
-  await fleet.run(hosts, call, (end) => void ends.set(end.id, shownEnd(end, call)));
+  await fleet.run(hosts, call, (end) => void ends.set(end.id, clientEnd(end, call)));
   return [ends];
 }
 
@@ -160,24 +161,3 @@ async function authorize(ids: readonly string[], { needed }: SshCall, caller: Ap
     throw error;
   }
 }
-
-/** The end of a host as Salt's client has it. */
-function shownEnd(end: HostEnd, { work, jid }: SshCall): Value {
-  if (end.failure === "pre-flight" && isMap(end.return)) return end.return;
-  if (end.failure !== undefined) {
-    return map({
-      stdout: "",
-      stderr: end.return,
-      retcode: EX_SSH,
-      parsed: null,
-      _error: "The command resulted in a non-zero exit code",
-    });
-  }
-  if ("raw" in work) return end.return;
-  const { args, kwargs } = fromWireArgs(work.arg);
-  const fun_args = [...args, ...[...kwargs].map(([name, value]) => `${str(name)}=${str(value)}`)];
-  return map({ jid, return: end.return, retcode: end.retcode, id: end.id, fun: work.fun, fun_args });
-}
-
-/** ssh's exit code for a connection that failed. */
-const EX_SSH = 255;

@@ -22,6 +22,7 @@ import { compilePillar } from "#lib/pillar/compile.ts";
 import type { PillarHost } from "#lib/pillar/host.ts";
 import { type PillarRequest, readPillarRequest } from "#lib/pillar/request.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import type { HostPillars } from "./host_pillars.ts";
 import type { RosterJobs } from "./roster_jobs.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { onlyStrings } from "#lib/values/shape.ts";
@@ -37,6 +38,8 @@ export interface ControlParts {
   readonly keepsGrains: boolean;
   /** What hosts may ask of others; `undefined`: nothing. */
   readonly jobs?: RosterJobs;
+  /** Compiles pillar apart from this process; `undefined`: it is compiled here. */
+  apart(): Pick<HostPillars, "compile"> | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -135,7 +138,9 @@ export class ControlAnswers {
   }
 
   async #compile(request: PillarRequest): Promise<ValueMap> {
-    const { opts, log, signal } = this.#parts;
+    const { opts, log, signal, apart } = this.#parts;
+    const processes = apart();
+    if (processes !== undefined) return await processes.compile(request);
     this.#pillarHost ??= masterPillarHost(opts, { log, signal });
     return (await compilePillar(request, this.#pillarHost)).pillar;
   }

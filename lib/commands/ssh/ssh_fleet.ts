@@ -12,6 +12,7 @@ import type { FindHow, PeerHosts } from "./roster_mine.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { HostPillars } from "./host_pillars.ts";
 import type { HostEnd, SshWork } from "./ssh_work.ts";
 import { messageOf, RosterError, SshError } from "#lib/errors.ts";
 import { userToBecome } from "#lib/programs/run_user.ts";
@@ -75,6 +76,11 @@ export class SshFleet implements Disposable {
   readonly #executables: Executables;
   /** What the roster scan had for the targets of the operator. */
   readonly #scanned = new Map<string, Value>();
+  /**
+   * What compiles pillar, if others would wait for a template that computes without an end: other hosts, or the clients
+   * of `salt-api`. Where one host alone would, its start is not worth it.
+   */
+  #apart: HostPillars | undefined;
   /** Keys that are being made, by path: many hosts need the same one. */
   readonly #keysMade = new Map<string, Promise<void>>();
 
@@ -86,7 +92,7 @@ export class SshFleet implements Disposable {
     const { ignore_host_keys: ignoreHostKeys, no_host_keys: noHostKeys } = opts;
     this.#place = { directory: makeSshDirectory(), ignoreHostKeys, noHostKeys, signal };
     const keepsGrains = opts.minion_data_cache && (Deno.uid() !== 0 || userToBecome(opts.user) === undefined);
-    const parts = { ...this.#stores, opts, log, signal, keepsGrains };
+    const parts = { ...this.#stores, opts, log, signal, keepsGrains, apart: () => this.#apart };
     const peers = new ControlAnswers(parts);
     this.#jobs = new RosterJobs(this.#peerHosts(), this.#stores.data);
     this.#answers = { hosts: new ControlAnswers({ ...parts, jobs: this.#jobs }), peers };
@@ -115,7 +121,8 @@ export class SshFleet implements Disposable {
     job: { readonly work: SshWork; readonly jid: string },
     onEnd: (end: HostEnd) => void,
   ): Promise<void> {
-    const { opts, signal } = this.#setting;
+    const { opts, signal, isOperator, log } = this.#setting;
+    if (hosts.size > 1 || !isOperator) this.#apart ??= new HostPillars(opts, log);
     await eachAtATime([...hosts], opts.ssh_max_procs, async ([id, entry]) => {
       if (signal.aborted) return;
       const end = await this.#endOf(id, entry, { ...job, answers: this.#answers.hosts });
@@ -200,6 +207,7 @@ export class SshFleet implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    void this.#apart?.close();
     Deno.removeSync(this.#place.directory, { recursive: true });
   }
 }

@@ -142,6 +142,25 @@ sshClientTest("a chunk adds no key to the user's keys on a host", async (ask, ho
   assertMatch(JSON.stringify(await ask("alice", { ...call, ssh_key_deploy: false })), /"return":true/);
 });
 
+sshClientTest("a pillar without an end holds up no other client", async (ask, host, site) => {
+  host.roster({ web1: { grains: { endless: true } } });
+  host.write("pillar/top.sls", "base: {'*': [site]}\n");
+  host.write(
+    "pillar/site.sls",
+    "{% for a in range(90000) %}{% for b in range(90000) %}{% set x = 'xy' * 50000 %}{% endfor %}{% endfor %}\n",
+  );
+  let isOver = false;
+  const asked = ask("alice", { tgt: "web1", fun: "pillar.items" }).finally(() => isOver = true);
+  const answered: boolean[] = [];
+  while (!isOver) {
+    await site.logIn("web");
+    answered.push(isOver);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  assertMatch(JSON.stringify(await asked), /_errors.*it takes more than 2 seconds/);
+  assertEquals(answered.filter((late) => !late).length > 3, true, `${answered.length} answers meanwhile`);
+}, { pillar_timeout: 2 });
+
 sshClientTest("a chunk does not make an unknown host key known", async (ask) => {
   const chunk = { tgt: "web1", fun: "test.ping", ignore_host_keys: true };
   assertMatch(String(await ask("alice", chunk)), /^400 .*takes no other ignore_host_keys than/);
