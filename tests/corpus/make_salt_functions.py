@@ -43,7 +43,8 @@ def table(family):
     return "\n".join(f"{name} {' '.join(sorted(found))}" for name, found in sorted(modules.items()) if found)
 
 
-print(f"""/**
+if __name__ == "__main__":
+    print(f"""/**
  * The names of Salt's functions, to distinguish functions that are not built from unknown ones. Loaded only when a
  * function is missing. tests/corpus/make_salt_functions.py makes this file of the sources of Salt {salt.version.__version__}.
  * @module
