@@ -173,6 +173,7 @@ export class MWorker implements ThreadService {
       .finally(() => this.#answers.delete(answering));
     this.#answers.add(answering);
     await Promise.race([answering, this.#parking.promise]);
+    this.#open.services.minions.flow.spent(performance.now() - this.#since);
     while (this.#held.length === 0) await Promise.race(this.#answers);
     this.#since = 0;
     return true;

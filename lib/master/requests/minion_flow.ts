@@ -14,6 +14,7 @@ import { BoundedMap } from "#lib/values/bounded_map.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 import type { FlowAnswer, Needs } from "./services.ts";
 import { maySpeakForOthers } from "./syndics.ts";
+import { WorkTurns } from "./work_turns.ts";
 
 // The bounds of a whole master for one minion without a rule.
 /** Events: a run of 3,000 states with `state_events` fires as many in some seconds. */
@@ -26,6 +27,8 @@ const NEW_JOBS: Rate = { burst: 1_000, perSecond: 10 };
 const LONGEST_WAIT_MS = 4_000;
 /** Returns of one minion that wait in a thread. More are refused: each takes a place among the thread's requests. */
 const MAX_WAITING = 4;
+/** The same of requests that wait as others of that minion have kept the threads busy; no other minion has so many. */
+const MAX_TURNS = 16;
 /** The log has a line about a minion once in this time, in milliseconds. */
 const LOG_MS = 10_000;
 /** Minions whose counts a thread remembers. */
@@ -55,6 +58,8 @@ type FlowNeeds = Needs<"opts" | "jobs" | "warn" | "park">;
 interface Counting {
   readonly counts: Counts;
   readonly services: FlowNeeds;
+  /** How many of its requests may wait in a thread. */
+  readonly most: number;
 }
 
 /** How a {@linkcode MinionFlow} counts. */
@@ -74,6 +79,7 @@ export class MinionFlow {
   readonly #now: () => number;
   readonly #sleep: (ms: number) => Promise<void>;
   readonly #minions = new BoundedMap<string, Counts>(MAX_MINIONS);
+  readonly #work: WorkTurns;
 
   /** @param threads How many threads take the requests of minions. */
   constructor(threads: number, { rules = [], counts, clock = { now: Date.now, sleep } }: MinionFlowOptions = {}) {
@@ -81,6 +87,7 @@ export class MinionFlow {
     this.#rules = rules;
     this.#totals = counts;
     this.#now = clock.now;
+    this.#work = new WorkTurns({ threads, now: () => performance.now() });
     this.#sleep = clock.sleep;
   }
 
@@ -93,15 +100,21 @@ export class MinionFlow {
   ): FlowAnswer | Promise<FlowAnswer> {
     const cmd = load.get("cmd");
     const isCounted = cmd === "_return" || cmd === "_minion_event";
+    const turnMs = this.#work.begin(id, bytes);
     // What no rule bounds costs no look at the minion.
-    if ((!isCounted && this.#rules.length === 0) || maySpeakForOthers(id, services)) return undefined;
+    if ((!isCounted && this.#rules.length === 0 && turnMs === 0) || maySpeakForOthers(id, services)) return undefined;
     const counts = this.#of(id);
-    const parts = { counts, services };
+    const parts = { counts, services, most: turnMs > 0 ? MAX_TURNS : MAX_WAITING };
     const { bytes: bound } = counts.rule ?? {};
-    const waitMs = bound === undefined ? 0 : this.#take(counts, bound, bytes);
+    const waitMs = Math.max(turnMs, bound === undefined ? 0 : this.#take(counts, bound, bytes));
     if (cmd === "_return") return this.#admitReturn(load, id, { ...parts, waitMs });
     const answer = cmd === "_minion_event" ? this.#admitEvents(load, id, parts) : undefined;
     return waitMs === 0 || answer !== undefined ? answer : this.#late(id, waitMs, parts);
+  }
+
+  /** See `flow` of services.ts. */
+  spent(ms: number): void {
+    this.#work.spent(ms);
   }
 
   async #admitReturn(
@@ -118,11 +131,11 @@ export class MinionFlow {
   }
 
   /** Answers later, or refuses what would wait beside others. */
-  async #late(id: string, waitMs: number, { counts, services }: Counting): Promise<FlowAnswer> {
+  async #late(id: string, waitMs: number, { counts, services, most }: Counting): Promise<FlowAnswer> {
     counts.late++;
     this.#total(counts, "late");
     this.#log(id, counts, services);
-    if (counts.waiting >= MAX_WAITING) return { answer: notDone("This minion returns too much at once") };
+    if (counts.waiting >= most) return { answer: notDone("This minion returns too much at once") };
     counts.waiting++;
     services.park();
     try {
@@ -182,7 +195,7 @@ export class MinionFlow {
   #log(id: string, counts: Counts, { warn }: FlowNeeds): void {
     if (this.#now() - counts.loggedMs < LOG_MS) return;
     const { dropped, late } = counts;
-    warn(`Minion ${id} sends too much: ${dropped} events were dropped, and ${late} returns are answered late`);
+    warn(`Minion ${id} sends too much: ${dropped} events were dropped, and ${late} requests are answered late`);
     Object.assign(counts, { dropped: 0, late: 0, loggedMs: this.#now() });
   }
 }

@@ -95,6 +95,8 @@ export interface MinionServices {
       services: Needs<"opts" | "jobs" | "warn" | "park">,
       size?: { readonly bytes: number },
     ): FlowAnswer | Promise<FlowAnswer>;
+    /** The request that was received last has kept the thread busy for so long, in milliseconds. */
+    spent(ms: number): void;
   };
   /** The port that they subscribe to. */
   readonly publishPort: number;

@@ -82,7 +82,7 @@ Deno.test("while one minion floods the master with returns and events, every pin
     await eventually(() => /flooder sends too much: [1-9]\d* events were dropped/.test(fleet.log("master")), {
       what: "dropped events",
     });
-    await eventually(() => /and [1-9]\d* returns are answered late/.test(fleet.log("master")), {
+    await eventually(() => /and [1-9]\d* requests are answered late/.test(fleet.log("master")), {
       what: "late answers",
     });
     await eventually(() => sent.returns > NEW_JOBS && sent.events > 2 * BURST, { what: "returns and events beyond" });

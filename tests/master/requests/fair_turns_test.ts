@@ -1,0 +1,88 @@
+/**
+ * One accepted minion whose returns of megabytes keep all MWorkers busy, over many connections: jobs of an operator on
+ * another minion are answered all the same. A real master and an honest minion as processes, and the other one here.
+ * @module
+ */
+
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { backoff } from "#lib/minion/masters/backoff.ts";
+import { MasterLink } from "#lib/minion/masters/link.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { tcpAddress } from "#lib/sockets/request_channel.ts";
+import { map } from "#lib/values/value.ts";
+import { SIGN_IN_TIMEOUTS } from "#tests/bench/fleets/simulated_minion.ts";
+import { answers } from "#tests/chaos/harness/pings.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
+
+const HOSTILE = "hostile";
+/** Its connections, and the bytes of each return. */
+const CONNECTIONS = 12, BYTES = 8_000_000;
+/** Pings of the operator, after those in which the burst is used up. */
+const PINGS = 15;
+/**
+ * Without turns a ping takes ten seconds beside such a minion, in peace a few milliseconds. On a busy machine both are
+ * slower.
+ */
+const BOUND_MS = 3_000, BOUND_TIMES = 20;
+
+async function ping(fleet: ProcessFleet): Promise<number> {
+  const begunMs = performance.now();
+  assertEquals(await answers(fleet, "m00", 1, 60_000), 1);
+  return performance.now() - begunMs;
+}
+
+function middle(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
+}
+
+Deno.test("a minion whose returns take all processors waits for its turn, and another's pings are answered", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1 });
+  const { masterOpts } = fleet, flood = new AbortController(), { signal } = flood;
+  using client = await fleet.client();
+  const { jid } = await client.publish({ tgt: "m00", tgtType: "glob", fun: "test.ping", arg: [] });
+  const inPeace: number[] = [];
+  for (let n = 0; n < PINGS; n++) inPeace.push(await ping(fleet));
+  const key = await PrivateKey.generate(TEST_KEY_BITS);
+  new KeyStore(masterOpts.pki_dir).put(HOSTILE, "accepted", key.publicKey.pem);
+  const links = Array.from({ length: CONNECTIONS }, (_, i) => {
+    const pkiDir = `${fleet.root}/${HOSTILE}${i}`;
+    Deno.mkdirSync(pkiDir);
+    return new MasterLink({
+      address: tcpAddress("127.0.0.1", masterOpts.ret_port),
+      applicant: applicantOf(HOSTILE, key, pkiDir),
+      timeouts: SIGN_IN_TIMEOUTS,
+      backoff: backoff({ leastMs: 100, mostMs: 1_000, randomize: true }),
+      requestTimeouts: { timeoutMs: 120_000, tries: 1 },
+      signMessages: false,
+      log: SILENT_LOGGER,
+    });
+  });
+  const body = "x".repeat(BYTES);
+  let sent = 0;
+  const flooding = links.map(async (link) => {
+    await link.signIn(signal);
+    while (!signal.aborted) {
+      await link.request(map({ cmd: "_return", id: HOSTILE, jid, fun: "test.ping", return: body }), signal);
+      sent++;
+    }
+  }).map((run) => run.catch((error) => assert(signal.aborted, error)));
+  try {
+    await eventually(() => /hostile sends too much: .* requests are answered late/.test(fleet.log("master")), {
+      what: "late answers",
+    });
+    const before = sent, times: number[] = [];
+    for (let n = 0; n < PINGS; n++) times.push(await ping(fleet));
+    const line = `in peace ${Math.round(middle(inPeace))} ms, beside the flood ${Math.round(middle(times))} ms`;
+    assert(middle(times) < Math.max(BOUND_MS, BOUND_TIMES * middle(inPeace)), line);
+    await eventually(() => sent > before, { what: "the flood to go on", withinMs: 30_000 });
+  } finally {
+    flood.abort();
+    for (const link of links) link.close();
+    await Promise.all(flooding);
+  }
+});
