@@ -60,7 +60,7 @@ async function main(): Promise<number> {
   if (name === ENGINE_PROCESS) {
     // Nor this: what an engine runs in.
     const { runEngine } = await import("#modules/engines/_process.ts");
-    const inPython = async () => (await import("#lib/minion/local_call/python_engine.ts")).runPythonEngine;
+    const inPython = async () => (await import("#lib/master/processes/master_engine.ts")).runMasterEngine;
     return await runEngine(async (init, parts) => await (await inPython())(init, parts));
   }
   if (name === "salt-master") return await runMaster(args);

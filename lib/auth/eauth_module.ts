@@ -17,6 +17,8 @@ export interface EauthCredentials {
 export interface KnownUser {
   /** The user's groups in that system. */
   readonly groups: readonly string[];
+  /** The user's rules in that system, if it has told them already; `undefined`: it has none. */
+  readonly ownRules?: readonly Value[] | undefined;
 }
 
 /** One system. It may take long; it never logs a password. */

@@ -175,6 +175,7 @@ export class ExternalAuth {
   /** The rules of the system itself, or of the one that `eauth_acl_module` names. */
   async #ownRules(signedIn: SignedIn): Promise<readonly Value[] | undefined> {
     const other = this.#parts.opts.eauth_acl_module;
+    if (other === "" && "ownRules" in signedIn) return signedIn.ownRules;
     const module = other === "" ? signedIn.module : await this.#module(other);
     return await module?.rules?.(signedIn);
   }

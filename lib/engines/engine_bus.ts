@@ -26,6 +26,8 @@ export interface EventStream {
 export interface EngineBus {
   /** Fires an event: on a master's bus, or to the master of a minion. */
   fire(tag: string, data: ValueMap): Promise<boolean>;
+  /** Fires an event on the bus itself, of a minion too. */
+  fireHere(tag: string, data: ValueMap): Promise<boolean>;
   /**
    * Opens a stream of the events from now on whose tags begin with one of `prefixes`.
    * @throws {NoMasterError} If the bus does not answer.
@@ -36,8 +38,10 @@ export interface EngineBus {
 /** A master's events are read in its event log, where they wait for an engine that is busy. */
 export function busOfMaster(opts: MasterOpts): EngineBus {
   const paths = masterBus(opts.sock_dir);
+  const fire: EngineBus["fire"] = (tag, data) => fireEvent(paths, tag, data);
   return {
-    fire: (tag, data) => fireEvent(paths, tag, data),
+    fire,
+    fireHere: fire,
     open: async (prefixes) =>
       opts.event_log === "none"
         ? await EventSubscriber.connect(paths.pub, prefixes)
@@ -52,6 +56,7 @@ export function busOfMinion(opts: MinionOpts): EngineBus {
   const paths = minionBus(opts);
   return {
     fire: (tag, data) => fireEvent(paths, TO_MASTER, map({ tag, data })),
+    fireHere: (tag, data) => fireEvent(paths, tag, data),
     open: (prefixes) => EventSubscriber.connect(paths.pub, prefixes),
   };
 }

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { MinionOpts } from "#lib/config/options.ts";
+import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import type { PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { ValueMap } from "#lib/values/value.ts";
@@ -16,6 +16,8 @@ export interface PythonEngineParts {
   readonly log: Logger;
   /** Of the minion; of a master, those of a minion on its host. */
   readonly opts: MinionOpts;
+  /** The options of the master, for an engine of one. */
+  readonly master?: MasterOpts;
   /** `__opts__`. */
   readonly values: ValueMap;
   readonly role: EngineInit["role"];

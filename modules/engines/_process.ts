@@ -68,7 +68,10 @@ export async function runEngine(runPythonEngine: RunPythonEngine): Promise<numbe
       const own = master === undefined ? unpackOpts("minion", init.opts) : masterAsMinion(master);
       const values = optsValues(opts).set("__role", init.role);
       const { role } = init, { signal } = ending;
-      const reason = await runPythonEngine(init, { bus, log: named, opts: own, values, role, plugins, signal });
+      const reason = await runPythonEngine(init, {
+        ...{ bus, log: named, opts: own, values, role, plugins, signal },
+        ...master !== undefined && { master },
+      });
       return ending.signal.aborted ? 0 : fail(reason === "" ? "it has returned" : reason);
     }
     const permissions = workerPermissions(await permissionsOf(init.module, directories), {

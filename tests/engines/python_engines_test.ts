@@ -24,9 +24,12 @@ def start(word, times=1):
     with _bus() as bus:
         __salt__["event.send"]("engine/ready", {"role": __opts__["__role"]})
         bus.get_event(wait=0, tag="ask/first")
+        answer = bus.fire_event if __opts__["__role"] == "master" else bus.fire_master
         assert bus.get_event(tag="never", no_block=True) is None
         for event in bus.iter_events(tag="ask/", full=True):
-            bus.fire_event({
+            if __opts__["__role"] == "minion":
+                bus.fire_event({"n": 1}, "engine/here")
+            answer({
                 "asked": event["tag"], "of": event["data"]["n"], "word": word * times, "id": __opts__["id"],
                 "echo": __salt__["test.echo"]("x"), "kernel": __grains__["kernel"], "has": "no.such" in __salt__,
                 "own": __salt__["own.fun"](), "part": own_engine_part.part(), "name": __name__,
@@ -51,7 +54,7 @@ Deno.test("an engine in Python reads and fires events, and calls functions; one 
       minion: { ...options({ word: "w", times: 2 }) },
     });
     using events = await fleet.listen("engine/");
-    const answers = new Map<string, unknown>();
+    const answers = new Map<string, unknown>(), tags: string[] = [];
     await eventually(async () => {
       await fleet.fire("ask/first", map({ n: 0 }));
       await fleet.fire("ask/x", map({ n: 1 }));
@@ -61,6 +64,7 @@ Deno.test("an engine in Python reads and fires events, and calls functions; one 
         // The event of a minion is in the data.
         const inner = event.data.get("data");
         const shown = isMap(inner) ? inner : event.data;
+        tags.push(event.tag);
         if (event.tag !== "engine/answer" || shown.get("asked") !== "ask/x") continue;
         answers.set(String(shown.get("word")), Object.fromEntries([...shown].map(([key, value]) => [key, value])));
       }
@@ -84,6 +88,7 @@ Deno.test("an engine in Python reads and fires events, and calls functions; one 
     };
     assertEquals(of("m"), expected);
     assertEquals(of("ww"), expected);
+    assert(!tags.includes("engine/here"), "what an engine fires on its minion's own bus stays there");
     await eventually(() => fleet.logs.some((line) => line.includes("engine broken") && line.includes("went wrong")), {
       what: "the failure",
     });

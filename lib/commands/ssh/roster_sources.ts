@@ -50,9 +50,11 @@ export function rosterSources(
       opts,
       log,
       signal,
-      call: async (fun, args, kwargs) => {
-        const { executeOnMaster } = await import("#lib/master/processes/master_execution.ts");
-        return await executeOnMaster({ fun, args: [...args], kwargs }, { opts, log, signal, user });
+      functions: {
+        call: async (fun, args, kwargs) => {
+          const { executeOnMaster } = await import("#lib/master/processes/master_execution.ts");
+          return await executeOnMaster({ fun, args: [...args], kwargs }, { opts, log, signal, user });
+        },
       },
     }),
     render: async (path) => {

@@ -115,7 +115,8 @@ export class MasterPython implements AsyncDisposable {
   }
 }
 
-interface RunningQuestion {
+/** A question of a function that runs. */
+export interface RunningQuestion {
   readonly what: string;
   readonly given: PythonQuestionFields;
   readonly families: Partial<Record<PythonFamily, Family<RunnerContext>>>;
@@ -123,7 +124,7 @@ interface RunningQuestion {
 }
 
 /** Answers what only a function that runs may ask. */
-async function answerRunning(
+export async function answerRunning(
   { what, given, families, log }: RunningQuestion,
   context: RunnerContext,
 ): Promise<unknown> {

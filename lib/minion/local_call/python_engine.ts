@@ -8,32 +8,34 @@ import type { EngineBus, EventStream } from "#lib/engines/engine_bus.ts";
 import { type EngineInit, unpackEngineMap } from "#lib/engines/messages.ts";
 import type { PythonEngineParts } from "#lib/engines/python_engine_parts.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
-import { loadGrains } from "#lib/minion/agent/grains.ts";
-import { callDirectly } from "./job.ts";
-import { CallModules } from "./modules.ts";
-import { openMasterSession } from "./session.ts";
-import { type CallMaster, WITHOUT_MASTER } from "./call_master.ts";
-import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
+import { PluginFunctions } from "./plugin_functions.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { ENGINE_START } from "#lib/plugins/engine.ts";
-import { makeJid } from "#lib/protocol/jid.ts";
-import { answerByCalls, type CallingHost } from "#lib/python_bridge/loader/answers_by_calls.ts";
+import { answerByCalls } from "#lib/python_bridge/loader/answers_by_calls.ts";
 import { PythonQuestionFields } from "#lib/python_bridge/loader/question_fields.ts";
 import { PythonLease, SeparateCalls } from "#lib/python_bridge/loader/separate_calls.ts";
 import { MissingPlugin, type PythonQuestion } from "#lib/python_bridge/link/session.ts";
-import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
 
 /** Maximum number of streams of events that an engine reads. */
 const MAX_STREAMS = 16;
 
+/** Answers further questions of an engine; `undefined` for others. */
+type FurtherAnswers = (question: PythonQuestion) => Promise<unknown>;
+
 /**
  * Runs the engine.
+ * @param further Answers what not every engine may ask.
  * @returns Why it has ended; empty if it returned.
  */
-export async function runPythonEngine({ module, options }: EngineInit, parts: PythonEngineParts): Promise<string> {
+export async function runPythonEngine(
+  { module, options }: EngineInit,
+  parts: PythonEngineParts,
+  further?: FurtherAnswers,
+): Promise<string> {
   const { opts, plugins, log, signal } = parts;
   const lease = new PythonLease(opts, { printed: log.info, keeps: false });
-  await using host = await EngineFunctions.open(parts);
+  await using host = await PluginFunctions.open(parts);
   const events = new EngineEvents(parts.bus, signal);
   const calls = new SeparateCalls<{ readonly signal: AbortSignal }>({
     role: "engine",
@@ -41,7 +43,8 @@ export async function runPythonEngine({ module, options }: EngineInit, parts: Py
     log,
     context: () => ({ signal }),
     answers: () => async (question) => {
-      const answer = await events.answer(question);
+      const own = await events.answer(question);
+      const answer = own === undefined ? await further?.(question) : own;
       return answer === undefined ? await answerByCalls(question, host) : answer;
     },
     isHidden: () => false,
@@ -66,77 +69,6 @@ export async function runPythonEngine({ module, options }: EngineInit, parts: Py
   }
 }
 
-/** The execution functions of an engine. */
-class EngineFunctions implements CallingHost, AsyncDisposable {
-  readonly #parts: PythonEngineParts;
-  readonly #grains: ValueMap;
-  readonly #modules: CallModules;
-  #session: Promise<CallMaster> | undefined;
-
-  private constructor(parts: PythonEngineParts, grains: ValueMap) {
-    this.#parts = parts;
-    this.#grains = grains;
-    this.#modules = new CallModules({ opts: parts.opts, log: parts.log });
-  }
-
-  static async open(parts: PythonEngineParts): Promise<EngineFunctions> {
-    const { opts, log } = parts;
-    const grains = await loadGrains(opts, { core: await loadCoreGrains(), warn: (text) => log.warning(text) });
-    return new EngineFunctions(parts, grains);
-  }
-
-  opts(): ValueMap {
-    return this.#parts.values;
-  }
-
-  grains(): ValueMap {
-    return this.#grains;
-  }
-
-  pillar(): ValueMap {
-    return new Map();
-  }
-
-  /** @throws What the function throws. */
-  async call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value> {
-    const sent = sentEvent(fun, args, kwargs);
-    if (sent !== undefined) return await this.#parts.bus.fire(sent.tag, sent.data);
-    const { log, signal, opts, role } = this.#parts;
-    const master = role === "minion" && needsMaster(fun) ? await this.#master() : WITHOUT_MASTER;
-    const host = { opts, grains: this.#grains, modules: this.#modules, master, log, signal };
-    return await callDirectly({ fun, args: [...args], kwargs, jid: makeJid(), user: opts.user }, host);
-  }
-
-  #master(): Promise<CallMaster> {
-    return this.#session ??= openMasterSession(this.#parts.opts, {
-      grains: this.#grains,
-      log: this.#parts.log,
-      signal: this.#parts.signal,
-      call: (fun) => this.call(fun, [], new Map()),
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#modules[Symbol.asyncDispose]();
-    (await this.#session?.catch(() => undefined))?.[Symbol.dispose]();
-  }
-}
-
-/** Functions that ask the minion's master. */
-function needsMaster(fun: string): boolean {
-  return /^(cp|mine|pillar|state|publish|saltutil|file|event|slsutil)\./.test(fun);
-}
-
-/** `event.send` and its kin go through the bus of the engine's host. */
-function sentEvent(fun: string, args: readonly Value[], kwargs: ValueMap): { tag: string; data: ValueMap } | undefined {
-  if (!["event.send", "event.fire", "event.fire_master"].includes(fun)) return undefined;
-  const [first = null, second = null] = args;
-  const [tag, data] = fun === "event.send" ? [first, second] : [second, first];
-  const given = [tag, kwargs.get("tag")].find((one) => typeof one === "string");
-  const sent = isMap(data) ? data : kwargs.get("data") ?? data;
-  return { tag: str(given ?? null), data: isMap(sent) ? sent : map({ data: sent ?? null }) };
-}
-
 /** The events that an engine fires and reads. */
 class EngineEvents {
   readonly #bus: EngineBus;
@@ -156,8 +88,8 @@ class EngineEvents {
     const given = new PythonQuestionFields(fields);
     switch (what) {
       case "fire": {
-        const data = given.value("data");
-        return await this.#bus.fire(given.text("tag"), isMap(data) ? data : map({ data }));
+        const data = given.value("data"), fire = given.value("here") === true ? this.#bus.fireHere : this.#bus.fire;
+        return await fire(given.text("tag"), isMap(data) ? data : map({ data }));
       }
       case "event_open":
         if (this.#streams.size >= MAX_STREAMS) throw new CommandError(`more than ${MAX_STREAMS} streams of events`);

@@ -16,6 +16,8 @@ export interface CallingHost {
   opts(): ValueMap;
   grains(): ValueMap;
   pillar(): ValueMap;
+  /** Whether there is an execution function of this name. Default: the list of functions says so. */
+  has?(fun: string): Promise<boolean>;
   /** Calls an execution function. */
   call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value>;
 }
@@ -34,7 +36,7 @@ export async function answerByCalls(question: PythonQuestion, host: CallingHost)
     case "pillar":
       return host.pillar();
     case "has":
-      return given.text("family") === "modules" && truthy(await listed(given.text("fun"), host));
+      return given.text("family") === "modules" && await has(given.text("fun"), host);
     case "names":
       return await host.call("sys.list_functions", [], new Map());
     case "doc": {
@@ -51,9 +53,8 @@ export async function answerByCalls(question: PythonQuestion, host: CallingHost)
   }
 }
 
-/** The function of this name in the list of functions. */
-async function listed(fun: string, host: CallingHost): Promise<Value> {
+async function has(fun: string, host: CallingHost): Promise<boolean> {
   // A pattern in place of a name would match other functions.
-  if (/[^\w.-]/.test(fun)) return null;
-  return await host.call("sys.list_functions", [fun], map({}));
+  if (/[^\w.-]/.test(fun)) return false;
+  return await host.has?.(fun) ?? truthy(await host.call("sys.list_functions", [fun], map({})));
 }

@@ -79,20 +79,21 @@ export class SeparateCalls<C extends PythonScope> {
 
   /** As {@linkcode PythonJob.find}. */
   find(family: PythonFamily, fun: string): Promise<string | null | MissingPlugin> {
-    return this.#with((job) => job.find(family, fun));
+    return this.together((job) => job.find(family, fun));
   }
 
   /** As {@linkcode PythonJob.describe}. */
   describe(family: PythonFamily): Promise<Descriptions> {
-    return this.#with((job) => job.describe(family));
+    return this.together((job) => job.describe(family));
   }
 
   /** As {@linkcode PythonJob.request}. */
   request(request: PythonRequest, context: C): Promise<PythonAnswer> {
-    return this.#with((job) => job.request(request, context));
+    return this.together((job) => job.request(request, context));
   }
 
-  #with<T>(run: (job: PythonJob<C>) => Promise<T>): Promise<T> {
+  /** Asks the process of one call for several things. */
+  together<T>(run: (job: PythonJob<C>) => Promise<T>): Promise<T> {
     return this.#lease.use(async (socket) => {
       const job = new PythonJob<C>({ ...this.#parts, socket });
       try {

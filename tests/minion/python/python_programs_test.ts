@@ -7,6 +7,11 @@
 import { assertEquals } from "#tests/support/assert.ts";
 import { type ProgramsOnPurpose, replayPrograms } from "./python_programs.ts";
 
+/** What a user's command shows that is authenticated by a system. */
+function asked(eauth: string, user: string, shows: RegExp): ProgramsOnPurpose {
+  return { [`salt m1 test.ping -a ${eauth} --username=${user} --password=right`]: shows };
+}
+
 /** What is ours on purpose. */
 const ON_PURPOSE: Readonly<Record<string, ProgramsOnPurpose>> = {
   pillar: {
@@ -60,6 +65,37 @@ const ON_PURPOSE: Readonly<Record<string, ProgramsOnPurpose>> = {
     "salt-call --local state.apply m_contents": /'comment': 'File \{ROOT\}\/made_contents updated'/,
     // Salt logs the error.
     "salt-call --local cp.get_template salt://raises.py {ROOT}/got_raises template=py": /ValueError: went wrong/,
+  },
+  auth: {
+    // Exceptions of functions that are none of Python's have another class.
+    auth: /\['Exception', 'no'\], True, False, True, True, \['SaltInvocationError', 'The following keyword arguments /,
+    // Of the request they get the password only.
+    groups: /^\['bob', \['password'\]\]$/,
+    acl: /^\['eve', \['password'\]\]$/,
+    // Salt's command asks for every parameter, and sends only those.
+    ...asked("br_more", "ann", /^\{'m1': True\}$/),
+    ...asked("br_given", "ann", /^\{'m1': True\}$/),
+    // Salt's command reads the modules itself; ours leaves that to the master.
+    ...asked("br_virtual", "ann", /^'Authentication error/),
+    ...asked("br_refused", "ann", /^'Authentication error/),
+    ...asked("br_nothing", "ann", /^'Authentication error/),
+    ...asked("nothing_here", "ann", /"nothing_here" is not available/),
+    // Salt fails at a function that does not take all fields of the request, and at groups that are a number.
+    ...asked("br_strict", "ann", /^\{'m1': True\}$/),
+    "salt m1 test.ping -a br_groups --username=number --password=x": /^'Authorization error/,
+    // Salt takes each letter of a text for a pattern: `.` allows everything.
+    "salt m1 test.echo x -a br_acl --username=text --password=x": /^'Authorization error/,
+    // The reason is in the log.
+    "salt-run test.arg 1 -a br_plain --username=ann --password=wrong": /^''$/,
+    // Salt's worker ends, and its client waits.
+    ...asked("br_exits", "ann", /^'Authentication error/),
+  },
+  engines: {
+    // On a master functions have the grains of its host.
+    known_master:
+      /\['pong', \[1\], 'master', 'ma', \[\]\], \['pong', \['x'\], 'master', 'ma', \['k'\]\].* 'ma', 7, \['ran', 2, /,
+    // A minion has no runners: Salt gives a list.
+    known_minion: /, \['KeyError', "'br_runs\.run'"\], 'grain', /,
   },
 };
 

@@ -10,7 +10,7 @@ class WheelClient:
 
         from salt_bridge.values import plain
         job = salt_bridge.JOB
-        if job.role == "runner":
+        if job.role == "runner" or (job.role == "engine" and job.opts()["__role"] == "master"):
             return job.ask("wheel", fun=fun, args=plain(list(arg or ())), kwargs=plain(kwarg or {}))
         return job.dunder("__salt__")["saltutil.wheel"](fun, *(arg or ()), **(kwarg or {}))
 

@@ -1,9 +1,13 @@
 """Events: of a minion by its `event.*`, of an engine and a runner by the bus of their host."""
 
 import time
+from collections.abc import MutableMapping
 
 TAGEND = "\n\n"
 TAGPARTER = "/"
+
+#: Streams of events whose objects are gone without having been closed.
+_ABANDONED = []
 
 
 def tagify(suffix="", prefix="", base="salt"):
@@ -15,11 +19,11 @@ def tagify(suffix="", prefix="", base="salt"):
 class SaltEvent:
     """The bus of the minion, or of its master. Engines read it too."""
 
-    def __init__(self, node="minion", *args, **kwargs):
+    def __init__(self, node="minion", sock_dir=None, opts=None, listen=True, *args, **kwargs):
         self._node = node
         self._stream = None
         self.raise_errors = False
-        if kwargs.get("listen"):
+        if listen and self._job().role == "engine":
             self.connect_pub()
 
     def _job(self):
@@ -28,16 +32,22 @@ class SaltEvent:
         return salt_bridge.JOB
 
     def fire_event(self, data, tag, timeout=1000):
+        if not str(tag):
+            raise ValueError("Empty tag.")
+        if not isinstance(data, MutableMapping):
+            raise ValueError("Dict object expected, not '%s'." % (data,))
         job = self._job()
         if job.role in ("runner", "engine"):
             from salt_bridge.values import plain
 
-            return job.ask("fire", data=plain(data), tag=tag)
+            return job.ask("fire", data=plain(data), tag=str(tag), here=self._node != "master")
         fun = "event.send" if self._node == "master" else "event.fire"
         given = (tag, data) if fun == "event.send" else (data, tag)
         return job.dunder("__salt__")[fun](*given)
 
-    fire_master = fire_event
+    def fire_master(self, data, tag, timeout=1000):
+        """Sends an event to the master."""
+        return SaltEvent("master", listen=False).fire_event(data, tag)
 
     def connect_pub(self, timeout=None):
         """Reads the events from now on."""
@@ -45,6 +55,8 @@ class SaltEvent:
         if job.role != "engine":
             raise NotImplementedError("salt.utils.event: only engines wait for events")
         if self._stream is None:
+            while _ABANDONED:
+                job.ask("event_close", stream=_ABANDONED.pop())
             self._stream = job.ask("event_open")
         return True
 
@@ -81,6 +93,11 @@ class SaltEvent:
 
     destroy = close_pub
 
+    def __del__(self):
+        # The link may be in use while Python collects it.
+        if self._stream is not None:
+            _ABANDONED.append(self._stream)
+
     def __enter__(self):
         return self
 
@@ -105,18 +122,18 @@ def _fits(tag, wanted, match_type):
 
 
 class MinionEvent(SaltEvent):
-    def __init__(self, *args, **kwargs):
-        super().__init__("minion", **kwargs)
+    def __init__(self, opts=None, listen=True, **kwargs):
+        super().__init__("minion", None, opts, listen)
 
 
 class MasterEvent(SaltEvent):
-    def __init__(self, *args, **kwargs):
-        super().__init__("master", **kwargs)
+    def __init__(self, sock_dir=None, opts=None, listen=True, **kwargs):
+        super().__init__("master", sock_dir, opts, listen)
 
 
-def get_event(node="minion", *args, **kwargs):
-    return SaltEvent(node, **kwargs)
+def get_event(node="minion", sock_dir=None, opts=None, listen=True, **kwargs):
+    return SaltEvent(node, sock_dir, opts, listen)
 
 
-def get_master_event(*args, **kwargs):
-    return SaltEvent("master", **kwargs)
+def get_master_event(opts=None, sock_dir=None, listen=True, **kwargs):
+    return SaltEvent("master", sock_dir, opts, listen)
