@@ -1,7 +1,8 @@
 /**
  * Fair turns of minions by the time for which their requests keep the master's threads busy. One minion may have a
- * quarter of the processors in the long run, and two seconds more at once; requests beyond that wait, so that those of
- * others have their turn before. Each thread counts for itself, with its share. Knows no commands.
+ * quarter of the processors in the long run, but at least one, and two seconds more at once; requests beyond that wait,
+ * so that those of others have their turn before. A minion that sends one request after the other never waits. Each
+ * thread counts for itself, with its share. Knows no commands.
  *
  * Only costly requests are counted: large ones, and those that take far longer than usual ones do, also on a busy
  * machine. So a master that has only usual requests does nothing for this.
@@ -11,8 +12,8 @@
 
 import { BoundedMap } from "#lib/values/bounded_map.ts";
 
-/** The part of the processors that one minion may have in the long run. */
-const PART = 0.25;
+/** The part of the processors that one minion may have in the long run, and the least of them. */
+const PART = 0.25, LEAST = 1;
 /** What one minion may use at once, in milliseconds of all threads. */
 const BURST_MS = 2_000;
 /** A request with so many bytes is a large one. */
@@ -55,7 +56,7 @@ export class WorkTurns {
   #bytes = 0;
 
   constructor({ threads, processors = navigator.hardwareConcurrency, now }: WorkTurnsOptions) {
-    this.#share = Math.min(1, PART * processors / threads);
+    this.#share = Math.min(1, Math.max(LEAST, PART * processors) / threads);
     this.#burstMs = BURST_MS / threads / this.#share;
     this.#now = now;
   }

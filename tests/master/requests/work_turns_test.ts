@@ -3,7 +3,7 @@ import { assert, assertEquals } from "#tests/support/assert.ts";
 
 const LARGE = 1_000_000;
 
-/** The turns of one of five threads on two processors: a tenth of it for each minion, and 400 ms at once. */
+/** The turns of one of five threads on two processors: a fifth of it for each minion, and 400 ms at once. */
 function turnsOf() {
   const clock = { nowMs: 1_000 };
   const turns = new WorkTurns({ threads: 5, processors: 2, now: () => clock.nowMs });
@@ -17,16 +17,27 @@ function turnsOf() {
   return { clock, request };
 }
 
-Deno.test("costly requests of a minion pass at once for a while, then each waits until a tenth of the thread has paid for it", () => {
+Deno.test("costly requests of a minion pass at once for a while, then each waits until a fifth of the thread has paid for it", () => {
   const { clock, request } = turnsOf();
   assertEquals([1, 2, 3, 4].map(() => request("hostile", 100)), [0, 0, 0, 0]);
-  // 500 ms were used, of which 40 are paid; the next is counted as those before it, before it is done.
-  assertEquals([request("hostile", 100), request("hostile", 100)], [0, 600]);
-  assertEquals([request("hostile", 100), request("hostile", 100), request("hostile", 100)], [1_600, 2_600, 3_600]);
+  // 500 ms were used, of which 80 are paid; the next is counted as those before it, before it is done.
+  assertEquals([request("hostile", 100), request("hostile", 100)], [0, 100]);
+  assertEquals([request("hostile", 100), request("hostile", 100), request("hostile", 100)], [600, 1_100, 1_600]);
   for (let n = 0; n < 100; n++) assert(request("hostile", 100) <= 4_000);
   assertEquals(request("honest", 100), 0);
   clock.nowMs += 10_000;
   assertEquals(request("hostile", 100), 0);
+});
+
+Deno.test("a minion that sends one costly request after the other, to all threads in turn, never waits", () => {
+  const clock = { nowMs: 1_000 };
+  const threads = Array.from({ length: 5 }, () => new WorkTurns({ threads: 5, processors: 2, now: () => clock.nowMs }));
+  for (let n = 0; n < 1_000; n++) {
+    const turns = threads[n % 5];
+    assertEquals(turns.begin("m1", LARGE), 0);
+    clock.nowMs += 100;
+    turns.spent(100);
+  }
 });
 
 Deno.test("usual requests are never counted, however many there are, also where some take longer on a busy machine", () => {
