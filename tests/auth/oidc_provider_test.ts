@@ -208,7 +208,7 @@ const REFUSED: Readonly<Record<string, readonly [end: End, says: string]>> = {
   "a stranger's signature": [{ signer: stranger }, "1: the provider's answer is not as it must be"],
   "a key that it has not": [{ header: { kid: "k2" } }, "2: the provider has no key of this signature"],
   "a token without a signature": [{ header: { alg: "none" } }, "0: the provider's answer is not as it must be"],
-  "a key that is none": [{ n: "" }, "1: the provider's answer is not as it must be"],
+  "a key that is none": [{ n: "*" }, "1: the provider's answer is not as it must be"],
   "a signature of a kind that is not taken": [
     { header: { alg: "XS1" } },
     "0: the provider's answer is not as it must be",

@@ -5,6 +5,7 @@
  */
 
 import { loadMasterConfig } from "#lib/config/load.ts";
+import { RosterError } from "#lib/errors.ts";
 import { pythonRosters } from "#lib/master/functions/python_rosters.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
@@ -38,12 +39,21 @@ def output(data, **kwargs):
 
 Deno.test("outputters and systems of external_auth in Python serve a master's commands", () =>
   withTemporaryDirectory(async (root) => {
-    write(root, { "auth/own_eauth.py": AUTH, "output/shown.py": OUTPUT, "auth/fails.py": "def auth(username): x\n" });
+    write(root, {
+      "auth/own_eauth.py": AUTH,
+      "auth/bare.py": 'def auth(username, password):\n    return password == "right"\n',
+      "output/shown.py": OUTPUT,
+      "auth/fails.py": "def auth(username): x\n",
+    });
     await using fleet = await startFleet({
       minions: ["web1"],
       master: {
         module_dirs: [root],
-        external_auth: { own_eauth: { ann: ["test.echo"], "ops%": ["test.ping"] }, fails: { ann: [".*"] } },
+        external_auth: {
+          own_eauth: { ann: ["test.echo"], "ops%": ["test.ping"] },
+          fails: { ann: [".*"] },
+          bare: { ann: ["test.ping"] },
+        },
       },
     });
     const as = (user: string, password: string, ...words: string[]) =>
@@ -55,6 +65,12 @@ Deno.test("outputters and systems of external_auth in Python serve a master's co
       const refused = await as(user, password, "test.echo", "hi");
       assertMatch(refused.out + refused.err, /Authentication/);
     }
+    // A system needs no groups, and no rules of its own.
+    const bare = (password: string) =>
+      fleet.salt("web1", "test.ping", "-a", "bare", "--username=ann", `--password=${password}`, "--out=json");
+    assertStringIncludes((await bare("right")).out, "true");
+    const wrong = await bare("wrong");
+    assertMatch(wrong.out + wrong.err, /Authentication/);
     const other = await as("ann", "right", "test.arg", "1");
     assertMatch(other.out + other.err, /Authorization/);
     assertEquals((await fleet.salt("web1", "test.ping", "-a", "none", "--username=a", "--password=b")).code, 64);
@@ -125,7 +141,11 @@ def targets(tgt, tgt_type="glob", **kwargs):
 
 Deno.test("a roster in Python gives the hosts of a target; one that gives no map is refused", () =>
   withTemporaryDirectory(async (root) => {
-    write(root, { "mods/roster/own_hosts.py": ROSTER, "mods/roster/broken.py": "import no_such_module\n" });
+    write(root, {
+      "mods/roster/own_hosts.py": ROSTER,
+      "mods/roster/broken.py": "import no_such_module\n",
+      "mods/roster/bare.py": "def hosts():\n    return {}\n",
+    });
     const overrides = { root_dir: root, sock_dir: `${root}/s`, module_dirs: [`${root}/mods`], ssh_user: "ann" };
     const values = Object.fromEntries(Object.entries(overrides).map(([name, value]) => [name, toValue(value)]));
     const { opts } = loadMasterConfig({ readsFiles: false, overrides: values });
@@ -137,4 +157,5 @@ Deno.test("a roster in Python gives the hosts of a target; one that gives no map
     assertEquals((await rosters.targets("own_hosts", target("*"))).size, 2);
     await assertRejects(() => rosters.targets("own_hosts", target("fail")), Error, "returned no map of hosts");
     await assertRejects(() => rosters.targets("broken", target("*")), Error, "No module named 'no_such_module'");
+    await assertRejects(() => rosters.targets("bare", target("*")), RosterError, "has no function targets");
   }));

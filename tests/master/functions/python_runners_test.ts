@@ -37,6 +37,9 @@ def shows():
     return "shown"
 def fails():
     raise ValueError("went wrong")
+def asks(what):
+    import salt_bridge
+    return salt_bridge.JOB.ask(what)
 `;
 
 function write(fleet: Fleet, path: string, text: string): void {
@@ -81,6 +84,9 @@ fleetTest(
     const failed = await fleet.saltRun("own.fails");
     assertEquals(failed.code, 1);
     assertMatch(failed.out, /Exception occurred in runner own\.fails: Traceback [^]*own\.py", line \d+, in fails\n/);
+    const asked = await fleet.saltRun("own.asks", "nonsense");
+    assertEquals(asked.code, 1);
+    assertStringIncludes(asked.out, "the bridge has no answer to nonsense");
     assertStringIncludes((await fleet.saltRun("own.fn")).out, "Passed invalid arguments");
     assertStringIncludes((await fleet.saltRun("refused.f")).out, "needs the moon");
     assertMatch((await fleet.saltRun("broken.f")).out, /broken\.py, line 1/);
