@@ -15,7 +15,7 @@ import { runCall } from "#lib/minion/local_call/job.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { loadCoreGrains } from "#lib/minion/catalogue/catalogue.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
-import { isFile } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -33,6 +33,8 @@ interface Fleet {
   readonly aside?: readonly string[];
   /** The family of its hosts. */
   readonly host: keyof typeof HOSTS;
+  /** A directory of further plugins in the repository, an entry of the option `module_dirs`. */
+  readonly plugins?: string;
   /** Whether its files ask runners of the master, which return an empty list here, for both. */
   readonly asksRunners?: boolean;
   /** Other grains of its hosts. */
@@ -84,7 +86,13 @@ export const FLEETS: Readonly<Record<string, Fleet>> = {
   "servo/saltfs": { states: ".", pillar: [".travis/test_pillars"], aside: [".travis"], host: "debian" },
   "mitodl/salt-ops": { states: "salt", pillar: ["pillar"], host: "debian" },
   "scality/metalk8s": { states: "salt", pillar: ["pillar"], host: "redhat" },
-  "SUSE/DeepSea": { states: "srv/salt", pillar: ["srv/pillar"], asksRunners: true, host: "suse" },
+  "SUSE/DeepSea": {
+    states: "srv/salt",
+    pillar: ["srv/pillar"],
+    plugins: "srv/modules",
+    asksRunners: true,
+    host: "suse",
+  },
   "open-contracting/deploy": { states: "salt", pillar: ["pillar"], host: "debian" },
   "openSUSE/heroes-salt": { states: "salt", pillar: ["pillar"], host: "suse" },
   "freedomofpress/securedrop-workstation": { states: "securedrop_salt", host: "redhat" },
@@ -110,23 +118,51 @@ function slsIn(root: string, aside: readonly string[]): string[] {
   return names.sort();
 }
 
-/** Copies the fleet's own plugins to where `saltutil.sync_all` puts them. */
-async function syncPlugins(states: string, to: string): Promise<void> {
+/**
+ * Copies the fleet's own plugins to where `saltutil.sync_all` puts them.
+ * @param from The beginnings of the paths of their directories: what comes before `modules`.
+ */
+async function syncPlugins(from: readonly string[], to: string): Promise<void> {
   for (const family of ["modules", "states", "grains", "renderers", "utils"]) {
     const target = `${to}/${family}`;
     await Deno.mkdir(target, { recursive: true });
-    try {
-      for await (const { name, isFile } of Deno.readDir(`${states}/_${family}`)) {
-        if (isFile) await Deno.copyFile(`${states}/_${family}/${name}`, `${target}/${name}`);
+    for (const directory of from.map((beginning) => beginning + family)) {
+      if (!isDirectory(directory)) continue;
+      for await (const { name, isFile } of Deno.readDir(directory)) {
+        if (isFile) await Deno.copyFile(`${directory}/${name}`, `${target}/${name}`);
       }
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
 }
 
 /** A module `saltutil`, in Python, whose runners find nothing: there is no master with minions here. */
 const EMPTY_RUNNERS = "def runner(name, *args, **kwargs):\n    return []\n\ndef is_running(fun):\n    return []\n";
+
+/** How many files one process of Python compiles: Salt 3008 takes longer for each, as copies of its options pile up. */
+const FILES_OF_ONE = 40;
+
+/** Processes that compile, one after the other. */
+class PythonCompilers implements AsyncDisposable {
+  readonly #open: () => PythonCompiler;
+  #current: PythonCompiler;
+  #given = 0;
+
+  constructor(open: () => PythonCompiler) {
+    this.#open = open;
+    this.#current = open();
+  }
+
+  /** The one for the next file. */
+  async next(): Promise<PythonCompiler> {
+    if (++this.#given % FILES_OF_ONE > 0) return this.#current;
+    await this.#current[Symbol.asyncDispose]();
+    return this.#current = this.#open();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#current[Symbol.asyncDispose]();
+  }
+}
 
 /** Options of both for a fleet: its state tree, and a pillar top file that gives all of its pillar files. */
 async function optionsOf(name: string, { states, pillar }: Fleet, directory: string, cache: string) {
@@ -249,13 +285,14 @@ async function count(name: string, fleet: Fleet, directory: string): Promise<Cou
   const cache = await Deno.makeTempDir({ prefix: "fleet_" });
   const options = await optionsOf(name, fleet, directory, cache);
   const [states] = options.file_roots.base;
-  await syncPlugins(states, `${cache}/ext`);
+  const more = fleet.plugins === undefined ? [] : [`${directory}/${name.replace("/", "+")}/${fleet.plugins}/`];
+  await syncPlugins([`${states}/_`, ...more], `${cache}/ext`);
   if (fleet.asksRunners) await Deno.writeTextFile(`${cache}/ext/modules/saltutil.py`, EMPTY_RUNNERS);
   await Deno.mkdir(`${cache}/etc/salt`, { recursive: true });
-  const more = map({ ...HOSTS[fleet.host], ...fleet.grains });
+  const grains = map({ ...HOSTS[fleet.host], ...fleet.grains });
   const counts: Counts = { files: 0, both: 0, equal: 0, onlyOurs: 0, onlyPython: 0, neither: 0, notes: [] };
   try {
-    await using ours = await OurCompiler.open(options, cache, more);
+    await using ours = await OurCompiler.open(options, cache, grains);
     const python = await pythonHere();
     const setting = map({
       ...options,
@@ -265,14 +302,15 @@ async function count(name: string, fleet: Fleet, directory: string): Promise<Cou
       id: "web1",
       extension_modules: `${cache}/ext`,
     });
-    await using compiler = new PythonCompiler(python, dumpJson(setting));
+    await using compilers = new PythonCompilers(() => new PythonCompiler(python, dumpJson(setting)));
+    const compiler = await compilers.next();
     const pillar = fleet.pillar === undefined ? new Map() : await compiler.pillar(options.pillar_roots.base);
     const renderers = await compiler.renderers();
     for (const sls of slsIn(states, fleet.aside ?? [])) {
       const a = await ours.compile(sls, pillar);
       const unknown = unknownRenderer(`${states}/${sls.replaceAll(".", "/")}`, renderers);
       const b = unknown === undefined
-        ? theirs(await compiler.compile({ sls, pillar: dumpJson(pillar), function: "show_sls" }))
+        ? theirs(await (await compilers.next()).compile({ sls, pillar: dumpJson(pillar), function: "show_sls" }))
         : { error: `it has no renderer ${unknown}, and takes the file for an empty one` };
       addTo(counts, sls, a, b);
     }
