@@ -26,6 +26,9 @@ const LOST_WAKE_UP = 0.2;
 /** Pause before a transaction is tried again, and between two looks whether the database answers, in milliseconds. */
 const RETRY_MS = 100, LOOK_MS = 300;
 
+/** How often a master may read a row: at its start, and as answers are lost. */
+const MOST_READS = 50;
+
 /** The row of a master. */
 interface MemberRow {
   incarnation: number;
@@ -57,6 +60,8 @@ export class ModelDatabase {
   readonly members = new Map<number, MemberRow>();
   readonly leases = new Map<string, ModelLease>();
   publishes: PublishRow[] = [];
+  /** How often a run of a master was given a row. */
+  readonly given = new Map<string, number>();
   /** Wake-ups of the masters that are connected. */
   readonly ears = new Set<(kind: WakeKind) => void>();
   readonly #directory = Deno.makeTempDirSync({ prefix: "simulated_database_" });
@@ -293,12 +298,18 @@ function addPublishes(database: ModelDatabase, parameters: Parameters_): Answer 
   return given();
 }
 
-function publishesAfter({ publishes, members }: ModelDatabase, parameters: Parameters_): Answer {
+/** @throws {Error} If a master reads the same rows again and again. */
+function publishesAfter({ publishes, members, given: times }: ModelDatabase, parameters: Parameters_): Answer {
   const [origins, seqs, own, self, most] = parameters as [number[], number[], boolean, number, number];
   const from = new Map(origins.map((origin, i) => [origin, seqs[i]]));
   const rows = publishes.filter(({ origin, seq, untilMs }) =>
     (own || origin !== self) && seq > (from.get(origin) ?? 0) && untilMs > world().nowMs
   ).toSorted((a, b) => a.origin - b.origin || a.seq - b.seq).slice(0, most);
+  for (const { origin, seq } of rows) {
+    const key = `${self} ${members.get(self)?.incarnation} ${origin} ${seq}`, count = (times.get(key) ?? 0) + 1;
+    if (count > MOST_READS) throw new Error("the same publishes are read again and again");
+    times.set(key, count);
+  }
   return given(
     ...rows.map(({ origin, seq, jid, untilMs, sealed }) => ({
       name: members.get(origin)?.name ?? "",
