@@ -7,7 +7,7 @@
 import { messageOf } from "#lib/errors.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
-import { PythonSession } from "#lib/python_bridge/link/session.ts";
+import { PythonJob, type PythonScope } from "#lib/python_bridge/loader/python_job.ts";
 import { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
 import type { PluginPaths } from "#lib/python_bridge/link/messages.ts";
 import { LEVEL_NUMBERS } from "#lib/runtime/log.ts";
@@ -52,19 +52,21 @@ async function collect(path: string, files: PluginPaths, { opts, grains, warn }:
       ),
     opts.custom_grains_timeout * 1000,
   );
-  const session = await PythonSession.open(path, {
-    silent: false,
-    start: { kind: "start", role: "minion", files, log_level: LEVEL_NUMBERS.warning },
-    signal: timeout.signal,
-    answer: ({ what }) => Promise.resolve(answerOf(what, { opts, grains })),
-    child: () => {},
-    log: (_level, name, text) => warn(`${name}: ${text}`),
-  }, opts.id);
+  const scope = { signal: timeout.signal };
+  const job = new PythonJob<PythonScope>({
+    role: "minion",
+    plugins: { files, names: {} },
+    log: { lowest: LEVEL_NUMBERS.warning, write: ({ name, message }) => warn(`${name}: ${message}`) },
+    socket: () => Promise.resolve(path),
+    context: () => scope,
+    answers: () => ({ what }) => Promise.resolve(answerOf(what, { opts, grains })),
+    isHidden: () => false,
+  });
   try {
-    return (await session.request({ kind: "grains", grains }, opts.id)).value;
+    return (await job.request({ kind: "grains", grains }, scope)).value;
   } finally {
     clearTimeout(timer);
-    session.close();
+    await job.end();
   }
 }
 

@@ -13,6 +13,10 @@ import os
 import re
 import sys
 
+from salt_bridge import imports
+
+#: The note about a part of Salt that this Python has.
+REAL_IS_THERE = "needs the real salt, which is there"
 HERE = os.path.dirname(os.path.abspath(__file__))
 #: Signs of Python 2 in a file that Python 3 cannot parse.
 PYTHON_2 = re.compile(rb"^\s*print\s+[\"'\w%]|^\s*except\s+[\w.()\s,]+,\s*\w+\s*:|\b0[0-7]{3,}\b|\bexec\s+['\"]|<>|\bur['\"]", re.M)
@@ -28,77 +32,6 @@ RENAMED = {
     "Queue": "queue",
     "__builtin__": "builtins",
 }
-
-
-class Imports(ast.NodeVisitor):
-    """The imports of a file, and its uses of names of `salt.utils`."""
-
-    def __init__(self):
-        self.found = []
-        self.moved = []
-        self._guards = 0
-        self._functions = 0
-
-    def visit_FunctionDef(self, node):
-        self._functions += 1
-        self.generic_visit(node)
-        self._functions -= 1
-
-    visit_AsyncFunctionDef = visit_FunctionDef
-
-    def visit_Try(self, node):
-        guarded = any(_catches_import(handler) for handler in node.handlers)
-        self._guards += guarded
-        for child in node.body:
-            self.visit(child)
-        self._guards -= guarded
-        # What is done instead is done on other hosts.
-        self._guards += guarded
-        for child in [*node.handlers, *node.orelse, *node.finalbody]:
-            self.visit(child)
-        self._guards -= guarded
-
-    def visit_Import(self, node):
-        for one in node.names:
-            self._add(node, one.name, None)
-
-    def visit_ImportFrom(self, node):
-        if node.level:
-            self._add(node, "." * node.level + (node.module or ""), None)
-            return
-        for one in node.names:
-            self._add(node, node.module, one.name)
-
-    def _add(self, node, module, name):
-        #: What happens without it, if the file loads all the same.
-        without = "a function fails without it" if self._functions else ""
-        if self._guards:
-            without = "the file can do without"
-        self.found.append((node.lineno, module, name, without))
-
-    def visit_Attribute(self, node):
-        full = _dotted(node)
-        if full is not None and full.startswith("salt.utils.") and full.count(".") == 2:
-            self.moved.append((node.lineno, full.rpartition(".")[2]))
-        self.generic_visit(node)
-
-
-def _catches_import(handler):
-    if handler.type is None:
-        return True
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    names = {getattr(kind, "id", getattr(kind, "attr", "")) for kind in kinds}
-    return bool(names & {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
-
-
-def _dotted(node):
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return None
-    return ".".join([node.id, *reversed(parts)])
 
 
 class Checker:
@@ -121,16 +54,16 @@ class Checker:
             what = "Python 2" if PYTHON_2.search(text) else "does not parse"
             notes = ["%s: line %d: %s" % (what, line, getattr(error, "msg", error))]
             return {"path": path, "works": False, "notes": notes}
-        imports = Imports()
-        imports.visit(tree)
+        found = imports.Imports()
+        found.visit(tree)
         own = {os.path.splitext(name)[0] for name in os.listdir(os.path.dirname(path) or ".")} | self._neighbours
-        for line, module, name, without in imports.found:
+        for line, module, name, without in found.found:
             problem = self._problem(module, name, own)
             if problem is None:
                 continue
-            works = works and bool(without)
+            works = works and (bool(without) or problem.startswith(REAL_IS_THERE))
             notes.append("%s%s (line %d)" % (problem, ": " + without if without else "", line))
-        notes += self._moved(imports)
+        notes += self._moved(found)
         return {"path": path, "works": works, "notes": list(dict.fromkeys(notes))}
 
     def _problem(self, module, name, own):
@@ -139,7 +72,9 @@ class Checker:
             part = module.strip(".").partition(".")[0]
             return None if not part or part in own else "needs %s beside it" % module
         if top == "salt":
-            return self._salt(module, name)
+            missing = imports.missing_part(module, name)
+            there = REAL_IS_THERE if imports.has_real_salt() else "needs the real salt"
+            return missing and "%s: %s" % (there, missing)
         if top in RENAMED:
             return "Python 2: %s is %s" % (top, RENAMED[top])
         if top in own or self._is_there(top):
@@ -154,38 +89,16 @@ class Checker:
                 self._known[top] = False
         return self._known[top]
 
-    def _salt(self, module, name):
-        """Why the bridge has no such name.
-
-        The stand-ins are imported for it, which run no code of the operator's.
-        """
-        if module == "salt" and name is None:
-            return None
-        try:
-            found = importlib.import_module(module)
-        except ImportError:
-            return "needs the real salt: %s" % module
-        if name is None or name == "*" or module.startswith(("salt.modules.", "salt.states.")):
-            return None
-        try:
-            getattr(found, name)
-        except AttributeError:
-            try:
-                importlib.import_module("%s.%s" % (module, name))
-            except ImportError:
-                return "needs the real salt: %s.%s" % (module, name)
-        return None
-
-    def _moved(self, imports):
+    def _moved(self, found):
         import salt.utils
 
-        names = [(line, name) for line, name in imports.moved if name in salt.utils._FLAT]
-        names += [(line, name) for line, module, name, _ in imports.found if module == "salt.utils" and name in salt.utils._FLAT]
+        names = [(line, name) for line, name in found.moved if name in salt.utils._FLAT]
+        names += [(line, name) for line, module, name, _ in found.found if module == "salt.utils" and name in salt.utils._FLAT]
         for line, name in names:
             yield "salt.utils.%s works here, and is salt.utils.%s elsewhere (line %d)" % (
                 (name, ".".join(salt.utils._FLAT[name]), line)
             )
-        for line, module, _name, without in imports.found:
+        for line, module, _name, without in found.found:
             if module.startswith("salt.ext.six") and not without:
                 yield "%s works here, and not in Python Salt since 3006 (line %d)" % (module, line)
 

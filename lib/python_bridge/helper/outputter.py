@@ -27,6 +27,9 @@ class Here:
     def dunder(self, name):
         return self._dunders.setdefault(name, {})
 
+    #: No other process takes files that need the real Salt.
+    may_be_elsewhere = False
+
     def has(self, name):
         return False
 

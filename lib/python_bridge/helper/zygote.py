@@ -1,10 +1,12 @@
 """The process that starts a process for each job: it has loaded the helper and the stand-ins, and forks.
 
-    python3 -E -s zygote.py SOCKET MEMORY_BYTES PROCESSES
+    python3 -E -s zygote.py SOCKET MEMORY_BYTES PROCESSES [DESCRIPTOR]
 
 It listens on the Unix socket. A connection is a job: its process is forked, and ends with the connection. Its host
-first sends one byte: `s` if nothing that the job prints may be repeated, else `l`. The first frame of the answer says which process serves it; when that has ended, another one says how. Both are JSON, with a 0
-in place of the 1 of the job's own frames. What plugins print goes to standard output, a line each. Ends when standard
+first sends one byte: `s` if nothing that the job prints may be repeated, else `l`. The first frame of the answer says
+which process serves it; when that has ended, another one says how. Both are JSON, with a 0 in place of the 1 of the
+job's own frames. The byte `r` asks for another such process, which has loaded the real Salt in place of the stand-ins:
+the answer says where it listens. That one is started with the descriptor of its socket. What plugins print goes to standard output, a line each. Ends when standard
 input is closed, or when it was idle for five minutes.
 """
 
@@ -163,18 +165,70 @@ def say(fields):
         pass
 
 
+def listen(path):
+    """A socket at this path, for the user of this process alone."""
+    mask = os.umask(0o177)
+    try:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(path)
+        listener.listen(128)
+    finally:
+        os.umask(mask)
+    return listener
+
+
+class RealZygote:
+    """The process like this one that has loaded the real Salt."""
+
+    def __init__(self, path):
+        self.path = path
+        self.pid = None
+        #: It ends when this is closed: with this process.
+        self.input = None
+
+    def start(self, memory, processes):
+        """Starts it, unless it runs. Connections wait until it has loaded what it needs."""
+        if self.pid is not None:
+            return
+        unlink(self.path)
+        listener = listen(self.path)
+        reads, self.input = os.pipe()
+        for descriptor in (listener.fileno(), reads):
+            os.set_inheritable(descriptor, True)
+        words = [sys.executable, "-E", "-s", "-X", "utf8", os.path.join(HERE, "zygote.py")]
+        words += [self.path, str(memory), str(processes), str(listener.fileno())]
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.dup2(reads, 0)
+                os.execv(words[0], words)
+            finally:
+                os._exit(70)
+        listener.close()
+        os.close(reads)
+
+    def has_ended(self):
+        os.close(self.input)
+        self.pid = self.input = None
+        unlink(self.path)
+
+
+def unlink(path):
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # somebody else has removed it
+
+
 class Zygote:
-    def __init__(self, path, memory, processes):
+    def __init__(self, path, memory, processes, listener):
         self.memory = memory
         self.processes = processes
         self.children = {}
         self.poll = select.poll()
-        mask = os.umask(0o177)
-        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.listener.bind(path)
-        os.umask(mask)
-        self.listener.listen(128)
+        self.listener = listener
         self.path = path
+        self.real = RealZygote(path + "r")
         self.wake, self.waker = os.pipe()
         for end in (self.wake, self.waker):
             os.set_blocking(end, False)
@@ -191,7 +245,7 @@ class Zygote:
         self.poll.register(self.wake, select.POLLIN)
         while True:
             events = self.poll.poll(LOOK_MS if self.children else IDLE_SECONDS * 1000)
-            if not events and not self.children:
+            if not events and not self.children and self.real.pid is None:
                 return
             for descriptor, event in events:
                 if descriptor == 0:
@@ -215,9 +269,12 @@ class Zygote:
         try:
             connection, _ = self.listener.accept()
             connection.settimeout(FIRST_BYTE_SECONDS)
-            silent = connection.recv(1) == b"s"
+            first = connection.recv(1)
             connection.settimeout(None)
         except OSError:
+            return
+        if first == b"r":
+            self.lend_real(connection)
             return
         printed, output = os.pipe()
         try:
@@ -232,12 +289,26 @@ class Zygote:
             self.become_job(connection, output)
         os.close(output)
         os.set_blocking(printed, False)
-        child = Child(pid, connection, printed, silent)
+        child = Child(pid, connection, printed, silent=first == b"s")
         self.children[pid] = child
         self.by_descriptor[connection.fileno()] = child
         self.by_descriptor[printed] = child
         self.poll.register(connection, 0)
         self.poll.register(printed, select.POLLIN)
+
+    def lend_real(self, connection):
+        """Says where the process with the real Salt listens."""
+        self.reap()
+        try:
+            self.real.start(self.memory, self.processes)
+            answer = {"real": self.real.path}
+        except OSError as error:
+            answer = {"ended": "the process with the real Salt cannot be started: %s" % error}
+        try:
+            connection.sendall(frame(answer))
+        except OSError:
+            pass  # the host has gone
+        connection.close()
 
     def become_job(self, connection, output):
         """In the new process: runs the job, and never returns."""
@@ -248,7 +319,8 @@ class Zygote:
                 signal.signal(number, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             self.listener.close()
-            for descriptor in (self.wake, self.waker, *self.by_descriptor):
+            inputs = () if self.real.input is None else (self.real.input,)
+            for descriptor in (self.wake, self.waker, *inputs, *self.by_descriptor):
                 os.close(descriptor)
             null = os.open(os.devnull, os.O_RDONLY)
             os.dup2(null, 0)
@@ -302,6 +374,8 @@ class Zygote:
                 return
             if pid == 0:
                 return
+            if pid == self.real.pid:
+                self.real.has_ended()
             child = self.children.pop(pid, None)
             if child is not None:
                 child.status = status
@@ -346,17 +420,44 @@ class Zygote:
         self.threads = threads_of_host()
 
 
-def main():
-    path, memory, processes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    sys.pycache_prefix = os.path.join(HERE, "pyc")
+class SixFinder:
+    """Finds `salt.ext.six`, which Salt has no longer."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != "salt.ext.six":
+            return None
+        import importlib.util
+
+        return importlib.util.spec_from_file_location(name, os.path.join(HERE, "standins", "salt", "ext", "six.py"))
+
+
+def preload(is_real):
+    """Loads the helper, and what most plugins import: the stand-ins, or parts of the real Salt."""
     # The stand-ins come before a real `salt`; `six` only after a real one.
-    sys.path.insert(0, os.path.join(HERE, "standins"))
+    if is_real:
+        sys.meta_path.append(SixFinder)
+    else:
+        sys.path.insert(0, os.path.join(HERE, "standins"))
     sys.path.append(os.path.join(HERE, "fallbacks"))
     import salt_bridge.job
 
     for name in PRELOADED:
-        importlib.import_module(name)
-    zygote = Zygote(path, memory, processes)
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            if not is_real:
+                raise
+
+
+def main():
+    path, memory, processes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    is_real = len(sys.argv) > 4
+    sys.pycache_prefix = os.path.join(HERE, "pyc")
+    preload(is_real)
+    listener = socket.socket(fileno=int(sys.argv[4])) if is_real else listen(path)
+    listener.set_inheritable(False)
+    zygote = Zygote(path, memory, processes, listener)
     os.chdir("/")
     gc.collect()
     gc.freeze()
@@ -368,10 +469,9 @@ def main():
     finally:
         for child in zygote.children.values():
             child.signal(signal.SIGKILL)
-        try:
-            os.unlink(path)
-        except OSError:
-            pass
+        if not is_real:
+            unlink(path)
+            unlink(zygote.real.path)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ export interface StartMessage {
   readonly kind: "start";
   readonly role: PythonRole;
   readonly files: PluginPaths;
+  /** Whether the process has loaded the real Salt, and has the files that need it. */
+  readonly is_real: boolean;
   /** The number of the minimum level of the log. */
   readonly log_level: number;
 }
@@ -58,6 +60,8 @@ export type PythonRequest =
   | { readonly kind: "describe"; readonly family: PythonFamily }
   /** Why files do not load: a map of texts by `FAMILY/NAME`. */
   | { readonly kind: "problems" }
+  /** The names of the files of a family that need the real Salt. */
+  | { readonly kind: "real_files"; readonly family: PythonFamily }
   | {
     readonly kind: "call";
     readonly family: PythonFamily;
@@ -113,7 +117,9 @@ export type FromPython =
     readonly id: number;
     readonly retcode: number;
     readonly outcome:
-      | { readonly value: Value }
+      | { readonly value: Value; readonly alsoElsewhere: boolean }
+      /** The process with the real Salt has the function. */
+      | { readonly elsewhere: true }
       | { readonly missing: string; readonly reason: string | null }
       | { readonly error: PythonException };
   }
@@ -128,7 +134,11 @@ export type FromPython =
   | { readonly kind: "log"; readonly level: number; readonly name: string; readonly text: string };
 
 /** Messages of the process that has started the job's. */
-export type FromZygote = { readonly started: number } | { readonly ended: string };
+export type FromZygote =
+  | { readonly started: number }
+  | { readonly ended: string }
+  /** The path of the socket of the process that has loaded the real Salt. */
+  | { readonly real: string };
 
 /** The refusal of a question, as an exception of Python. */
 export interface Refusal {
@@ -190,7 +200,10 @@ function valueOf(message: Value, field: string): Value {
 function outcomeOf(message: Value): (FromPython & { readonly kind: "done" })["outcome"] {
   const fields = fieldsOf(message);
   if (has(fields, "error")) return { error: exceptionOf(valueOf(message, "error")) };
-  if (!has(fields, "missing")) return { value: valueOf(message, "value") };
+  if (has(fields, "elsewhere")) return { elsewhere: true };
+  if (!has(fields, "missing")) {
+    return { value: valueOf(message, "value"), alsoElsewhere: valueOf(message, "also_elsewhere") === true };
+  }
   const reason = valueOf(message, "reason");
   return { missing: readText(fields, "missing"), reason: reason === null ? null : str(reason) };
 }
@@ -222,6 +235,7 @@ export function parseFromZygote({ content }: WireFrame): FromZygote {
     throw new WireError("a message that is not JSON");
   }
   const fields = fieldsOf(parsed);
+  if (has(fields, "real")) return { real: readText(fields, "real") };
   return has(fields, "started")
     ? { started: readInteger(fields, "started", 0x7fffffff) }
     : { ended: readText(fields, "ended") };

@@ -50,11 +50,18 @@ export class MissingPlugin extends Error {
   }
 }
 
+/** The process with the real Salt has the function. */
+export class ElsewhereError extends Error {
+  override name = "ElsewhereError";
+}
+
 /** What a plugin returned. */
 export interface PythonAnswer {
   readonly value: Value;
   /** The return code that plugins of the job have set. */
   readonly retcode: number;
+  /** Whether the process with the real Salt has a part of the answer, too. */
+  readonly alsoElsewhere: boolean;
 }
 
 interface Pending<C> {
@@ -105,6 +112,7 @@ export class PythonSession<C> {
   /**
    * Asks the process for something.
    * @throws {MissingPlugin} If no plugin has the function.
+   * @throws {ElsewhereError} If one has it that needs the real Salt, which this process has not.
    * @throws {Error} What the plugin raised, or how its process ended.
    */
   async request(request: PythonRequest, context: C): Promise<PythonAnswer> {
@@ -165,6 +173,7 @@ export class PythonSession<C> {
     if (frame.sender === 0) {
       const notice = parseFromZygote(frame);
       if ("ended" in notice) return notice.ended;
+      if ("real" in notice) throw new WireError("a path that was not asked for");
       if (this.#pid !== undefined) throw new WireError("a second start");
       this.#pid = notice.started;
       this.#host.child(notice.started, "started");
@@ -185,7 +194,8 @@ export class PythonSession<C> {
 
   #settle({ id, outcome, retcode }: FromPython & { readonly kind: "done" }): void {
     const done = this.#pending.get(id)?.done;
-    if ("value" in outcome) done?.resolve({ value: outcome.value, retcode });
+    if ("value" in outcome) done?.resolve({ ...outcome, retcode });
+    else if ("elsewhere" in outcome) done?.reject(new ElsewhereError());
     else if ("missing" in outcome) done?.reject(new MissingPlugin(outcome.missing, outcome.reason));
     else done?.reject(errorOf(outcome.error));
   }
@@ -202,6 +212,25 @@ export class PythonSession<C> {
       this.#asked--;
     }
   }
+}
+
+/**
+ * The socket of the process that has loaded the host's own Salt, and starts processes for the plugins that need it.
+ * @param path That of the process that starts it.
+ * @throws {PythonEnded} If it cannot be started.
+ */
+export async function realSaltSocket(path: string): Promise<string> {
+  using connection = await Deno.connect({ transport: "unix", path });
+  await connection.write(new TextEncoder().encode("r"));
+  const frames = new FrameReader(MAX_PYTHON_MESSAGE);
+  for await (const piece of connection.readable) {
+    for (const one of frames.push(piece)) {
+      const notice = parseFromZygote(one);
+      if ("real" in notice) return notice.real;
+      throw new PythonEnded("ended" in notice ? notice.ended : "its starter sent an invalid message");
+    }
+  }
+  throw new PythonEnded("its starter has ended");
 }
 
 /** The process of a job has ended before the job. */

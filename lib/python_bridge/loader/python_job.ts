@@ -1,20 +1,29 @@
 /**
  * The plugins in Python for the jobs of one thread, one job after the other: a process is started for a job when it
- * first needs one, and ends with the job.
+ * first needs one, and ends with the job. Files that need the real Salt run in another process of the job, which has
+ * loaded it.
  * @module
  */
 
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { LEVEL_NUMBERS, levelName, type Logger } from "#lib/runtime/log.ts";
 import {
+  ElsewhereError,
   MissingPlugin,
   type PythonAnswer,
   PythonEnded,
   type PythonQuestion,
   PythonSession,
+  realSaltSocket,
 } from "#lib/python_bridge/link/session.ts";
-import type { PythonFamily, PythonRequest, PythonRole } from "#lib/python_bridge/link/messages.ts";
+import {
+  PYTHON_FAMILIES,
+  type PythonFamily,
+  type PythonRequest,
+  type PythonRole,
+} from "#lib/python_bridge/link/messages.ts";
 import { type Descriptions, parseDescriptions } from "./descriptions.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
 import type { PythonPlugins } from "./python_files.ts";
 
 /** What a request belongs to. */
@@ -30,7 +39,7 @@ export interface PythonJobParts<C extends PythonScope> {
   readonly role: PythonRole;
   readonly plugins: PythonPlugins;
   /** The log of plugins. */
-  readonly log: Logger;
+  readonly log: Pick<Logger, "lowest" | "write">;
   /**
    * The path of the socket of the process that starts jobs' processes.
    * @throws {Error} If there is no Python.
@@ -47,7 +56,7 @@ export interface PythonJobParts<C extends PythonScope> {
 /** The plugins for the current job. */
 export class PythonJob<C extends PythonScope> {
   readonly #parts: PythonJobParts<C>;
-  #session: Promise<PythonSession<C>> | undefined;
+  readonly #sessions = new Map<"own" | "real", Promise<PythonSession<C>>>();
 
   constructor(parts: PythonJobParts<C>) {
     this.#parts = parts;
@@ -78,7 +87,19 @@ export class PythonJob<C extends PythonScope> {
    * @throws {Error} What a plugin raises.
    */
   async request(request: PythonRequest, context: C): Promise<PythonAnswer> {
-    const session = await this.#open(context);
+    try {
+      const answer = await this.#ask("own", request, context);
+      if (!answer.alsoElsewhere) return answer;
+      const { value } = await this.#ask("real", request, context);
+      return { ...answer, value: joined(answer.value, value) };
+    } catch (error) {
+      if (!(error instanceof ElsewhereError)) throw error;
+      return await this.#ask("real", request, context);
+    }
+  }
+
+  async #ask(process: "own" | "real", request: PythonRequest, context: C): Promise<PythonAnswer> {
+    const session = await this.#open(process, context);
     try {
       return await session.request(request, context);
     } catch (error) {
@@ -87,50 +108,72 @@ export class PythonJob<C extends PythonScope> {
     }
   }
 
-  /** Ends the process of the job. */
+  /** Ends the processes of the job. */
   async end(): Promise<void> {
-    const session = this.#session;
-    this.#session = undefined;
-    (await session?.catch(() => undefined))?.close();
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    for (const session of sessions) (await session.catch(() => undefined))?.close();
   }
 
-  async #open(context: C): Promise<PythonSession<C>> {
-    const current = await this.#session?.catch(() => undefined);
+  async #open(process: "own" | "real", context: C): Promise<PythonSession<C>> {
+    const current = await this.#sessions.get(process)?.catch(() => undefined);
     if (current?.isOpen) return current;
-    const started = this.#session = this.#start(context);
+    const started = this.#start(process, context);
+    this.#sessions.set(process, started);
     return await started;
   }
 
-  async #start(context: C): Promise<PythonSession<C>> {
+  async #start(process: "own" | "real", context: C): Promise<PythonSession<C>> {
     const { plugins, role, log } = this.#parts;
     const silent = this.#parts.isHidden();
+    const answer = this.#parts.answers();
     const host = {
       silent,
       start: {
         kind: "start" as const,
         role,
         files: plugins.files,
+        is_real: process === "real",
         log_level: silent ? LEVEL_NUMBERS.quiet : log.lowest,
       },
       signal: context.signal,
-      answer: this.#parts.answers(),
+      answer: async (question: PythonQuestion, asking: C) =>
+        question.what === "real_files" ? await this.#realFiles(question, asking) : await answer(question, asking),
       child: (pid: number, state: "started" | "ended") => context.child?.(pid, state),
       log: (level: number, name: string, message: string) => writeLog(log, { level, name, message }),
     };
+    const socketOf = async (path: string) => process === "real" ? await realSaltSocket(path) : path;
     // The process may have ended because it was idle: another one is started then.
     const path = await this.#parts.socket();
     try {
-      return await PythonSession.open(path, host, context);
+      return await PythonSession.open(await socketOf(path), host, context);
     } catch (error) {
       const again = await this.#parts.socket();
-      if (again === path) throw new CommandError(`Python cannot be reached at ${path}: ${messageOf(error)}`);
-      return await PythonSession.open(again, host, context);
+      if (again === path && process === "own") {
+        throw new CommandError(`Python cannot be reached at ${path}: ${messageOf(error)}`);
+      }
+      return await PythonSession.open(await socketOf(again), host, context);
     }
+  }
+
+  /** The names of the files of a family that need the real Salt, as the process without it finds them. */
+  async #realFiles({ fields }: PythonQuestion, context: C): Promise<Value> {
+    const family = PYTHON_FAMILIES.find((one) => one === fields.get("family"));
+    return family === undefined ? [] : (await this.#ask("own", { kind: "real_files", family }, context)).value;
   }
 }
 
+/** An answer of two processes: maps and lists of both. */
+function joined(own: Value, real: Value): Value {
+  if (Array.isArray(own) && Array.isArray(real)) return [...own, ...real];
+  if (!isMap(own) || !isMap(real)) return own;
+  const both = new Map(own);
+  for (const [key, value] of real) both.set(key, both.has(key) ? joined(both.get(key) ?? null, value) : value);
+  return both;
+}
+
 function writeLog(
-  log: Logger,
+  log: Pick<Logger, "lowest" | "write">,
   record: { readonly level: number; readonly name: string; readonly message: string },
 ): void {
   const isKnown = !levelName(record.level).startsWith("Level ");

@@ -16,6 +16,8 @@ import { writeHelper } from "./helper_files.ts";
 const START_MS = 30_000;
 /** More processes than a plugin has a use for, and fewer than harm a host. */
 const MAX_PROCESSES = 1_000;
+/** Maximum number of lines that it prints before it listens: a Python prints none. */
+const MAX_EARLY_LINES = 100;
 /** Maximum length of a line that the process prints, in UTF-16 units. */
 const MAX_LINE = 4_000;
 
@@ -106,10 +108,17 @@ export class PythonZygote {
     const said: string[] = [];
     const errors = readLines(child.stderr, (line) => said.push(line.slice(0, MAX_LINE)) > 20 && said.shift());
     const started = Promise.withResolvers<void>();
+    let early = 0;
     const lines = readLines(child.stdout, (line) => {
       const notice = noticeOf(line);
-      if (notice.ready) started.resolve();
-      else if (notice.printed !== undefined) this.#printed(notice.printed);
+      if (notice.ready) {
+        early = -Infinity;
+        started.resolve();
+      } else if (early >= 0) {
+        if (++early <= MAX_EARLY_LINES) return;
+        started.reject(new CommandError(`${program} cannot run plugins: it prints what no Python prints`));
+        endProcess(child);
+      } else if (notice.printed !== undefined) this.#printed(notice.printed);
     });
     void Promise.all([errors, lines]).then(() =>
       started.reject(new CommandError(`${program} cannot run plugins: ${said.at(-1) ?? "it has ended at once"}`))

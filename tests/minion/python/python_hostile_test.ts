@@ -12,6 +12,8 @@ import { joinBytes } from "#lib/values/join_bytes.ts";
 import { str } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { run } from "#tests/support/processes.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { PythonPool } from "./python_pool.ts";
 
 const LIAR = `
@@ -43,6 +45,7 @@ const FORGED: Readonly<Record<string, readonly [Uint8Array, number, string]>> = 
     "it sent an invalid message",
   ],
   "a second process": [json({ started: 1 }), 1, "it sent an invalid message: a second start"],
+  "a path of its own": [json({ real: "/nowhere" }), 1, "it sent an invalid message: a path that was not asked for"],
   "an end of its own": [json({ ended: "it is over" }), 1, "it is over"],
   "a thousand questions": [
     packPython({ kind: "ask", id: 1, during: 0, what: "call", fun: "test.sleep", args: [5], kwargs: {} }),
@@ -149,3 +152,41 @@ Deno.test("a plugin in Python that closes its output and ends later ends no job 
   await sleep(300); // the zygote has seen its end
   assertEquals([await endNext(), await endLong()], ["answered", "answered"]);
 });
+
+/** Loads a file with a short limit of time, and says why it does not load. */
+const LOADS = `
+import logging, sys
+logging.disable(logging.CRITICAL)
+sys.path[:0] = [sys.argv[1] + "/standins", sys.argv[1]]
+from salt_bridge import loader
+loader.LOAD_SECONDS = 0.3
+class Job:
+    may_be_elsewhere = False
+    def starts_loading(self, loaded): pass
+    def dunder(self, name): return {}
+    def has(self, name): return False
+family = loader.Family(Job(), "modules", {"endless": sys.argv[2], "after": sys.argv[3]})
+for one in family.all():
+    print(one.name, one.refused, one.problem)
+`;
+
+Deno.test("a file in Python whose loading never ends is named, and the next one loads", () =>
+  withTemporaryDirectory(async (root) => {
+    const helper = decodeURIComponent(new URL("../../../lib/python_bridge/helper", import.meta.url).pathname);
+    Deno.writeTextFileSync(`${root}/loads.py`, LOADS);
+    Deno.writeTextFileSync(`${root}/after.py`, "def f(): return 1\n");
+    for (
+      const loop of [
+        "while True: pass",
+        "while True:\n    try:\n        import time; time.sleep(9)\n    except Exception: pass",
+      ]
+    ) {
+      Deno.writeTextFileSync(`${root}/endless.py`, `x = 1\n${loop}\n`);
+      const words = [`${root}/loads.py`, helper, `${root}/endless.py`, `${root}/after.py`];
+      const { code, out, err } = await run(["python3", "-B", ...words]);
+      assertEquals([code, err], [0, ""]);
+      const [after, endless] = out.trim().split("\n");
+      assertEquals(after, "after False None");
+      assertMatch(endless, /^endless True .*endless\.py:\d: TooSlow: it did not load in 0\.3 seconds$/);
+    }
+  }));

@@ -344,6 +344,17 @@ Deno.test("without a Python, or with plugins switched off, a function says so", 
     await using pool = new PythonPool(files, { options: { python: "/bin/false" } });
     assertEquals(await pool.run("br.f"), "ERROR: /bin/false cannot run plugins: it has ended at once");
   });
+  await t.step("a program that prints without end", async () => {
+    await using pool = new PythonPool({ ...files, "no_python": "#!/bin/sh\nexec yes\n" }, {
+      configure: (root) => ({ python: `${root}/ext/no_python` }),
+    });
+    Deno.chmodSync(`${pool.root}/ext/no_python`, 0o755);
+    assertEquals(
+      await pool.run("br.f"),
+      `ERROR: ${pool.root}/ext/no_python cannot run plugins: it prints what no Python prints`,
+    );
+    assertEquals([await pool.run("test.ping"), pool.printed], [true, []]);
+  });
   await t.step("python_plugins: false", async () => {
     await using pool = new PythonPool(files, { options: { python_plugins: false } });
     assertMatch(str(await pool.run("br.f")), /^'br\.f' is not available\./);

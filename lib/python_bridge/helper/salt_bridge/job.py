@@ -25,6 +25,10 @@ class Missing(Exception):
         self.reason = reason
 
 
+class Elsewhere(Exception):
+    """The process with the real Salt has the function."""
+
+
 class Job:
     """What the plugins of one job share."""
 
@@ -47,8 +51,12 @@ class Job:
 
     def family(self, name):
         if name not in self._families:
+            files = self._files(name)
+            if self.is_real and name != "utils":
+                wanted = self.ask("real_files", family=name)
+                files = {one: path for one, path in files.items() if one in wanted}
             libraries = () if name == "utils" else {os.path.dirname(path) for path in self._files("utils").values()}
-            self._families[name] = loader.Family(self, name, self._files(name), sorted(libraries))
+            self._families[name] = loader.Family(self, name, files, sorted(libraries))
         return self._families[name]
 
     def _files(self, family):
@@ -62,6 +70,16 @@ class Job:
     def role(self):
         """Whose plugins they are: `minion`, `master`, `runner`, or `engine`."""
         return self._start.get("role", "minion")
+
+    @property
+    def is_real(self):
+        """Whether this process has loaded the real Salt in place of the stand-ins."""
+        return self._start.get("is_real", False)
+
+    @property
+    def may_be_elsewhere(self):
+        """Whether another process takes the files that need the real Salt."""
+        return not self.is_real
 
     def opts(self):
         return self.dunder("__opts__")
@@ -136,6 +154,8 @@ class Job:
             raise
         except Missing as error:
             fields = {"missing": error.fun, "reason": error.reason}
+        except Elsewhere:
+            fields = {"elsewhere": True}
         except BaseException as error:  # sys.exit and KeyboardInterrupt of a plugin end its call only
             fields = {"error": errors.describe(error, getattr(error, "_bridge_usage", None))}
         finally:
@@ -168,6 +188,7 @@ class Job:
         """The descriptions of the functions of a family, and why files do not load."""
         files = self.family(message["family"]).all()
         return {
+            "also_elsewhere": any(loaded.is_elsewhere for loaded in files),
             "value": {
                 "functions": [one for loaded in files for one in loader.described(loaded)],
                 "refusals": {loaded.name: loaded.reason for loaded in files if loaded.refused},
@@ -180,7 +201,15 @@ class Job:
         """Why files do not load, with the place, by `FAMILY/NAME`."""
         families = [name for name in self._start.get("files", {}) if name != "tops"]
         loaded = [("%s/%s" % (name, one.name), one) for name in sorted(families) for one in self.family(name).all()]
-        return {"value": {name: one.why() for name, one in loaded if one.refused}}
+        return {
+            "also_elsewhere": any(one.is_elsewhere for _name, one in loaded),
+            "value": {name: one.why() for name, one in loaded if one.refused},
+        }
+
+    def _do_real_files(self, message):
+        """The names of the files that need the real Salt."""
+        family = self.family(message["family"])
+        return {"value": [name for name in family.files if family.needs_real(name)]}
 
     def _do_call(self, message):
         """Calls a function of a family with arguments of the host."""
@@ -230,7 +259,8 @@ class Job:
                 except (Exception, SystemExit) as error:
                     place = loader.place_of(error, loaded.path)
                     problems.append("The grains of %s in %s are missing: %s" % (name, place, error))
-        return {"value": {"grains": parts, "problems": problems}}
+        elsewhere = any(loaded.is_elsewhere for loaded in self.family("grains").all())
+        return {"also_elsewhere": elsewhere, "value": {"grains": parts, "problems": problems}}
 
     def _do_render(self, message):
         """Runs an SLS file in Python: its function `run`, or the states that it makes."""
@@ -249,6 +279,8 @@ class Job:
         module, _, fun = full.partition(".")
         own = self.family(family)
         function = own.function(module, fun)
+        if function is None and own.is_elsewhere(module):
+            raise Elsewhere()
         if function is None:
             raise Missing(full, own.reason(module))
         return function

@@ -12,13 +12,19 @@ import inspect
 import logging
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 import types
 
+from . import imports
 from .values import UnsendableError, plain
 
 log = logging.getLogger("salt.loader")
+
+#: Time in which a file must be loaded, in seconds.
+LOAD_SECONDS = 60
 
 
 class _PluginLoader(importlib.machinery.SourceFileLoader):
@@ -30,6 +36,34 @@ class _PluginLoader(importlib.machinery.SourceFileLoader):
     def path_stats(self, path):
         status = os.stat(path)
         return {"mtime": status.st_mtime_ns // 1000, "size": status.st_size}
+
+
+class TooSlow(BaseException):
+    """A file did not load in time. It is no Exception: the file's own code must not catch it by mistake."""
+
+    __module__ = "builtins"
+
+
+class _InTime:
+    """Ends what runs in the main thread too long."""
+
+    def __init__(self):
+        self._is_main = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self):
+        if self._is_main:
+            self._before = signal.signal(signal.SIGALRM, self._end)
+            # Again every second: what it ends may catch everything.
+            signal.setitimer(signal.ITIMER_REAL, LOAD_SECONDS, 1)
+
+    @staticmethod
+    def _end(number, frame):
+        raise TooSlow("it did not load in %s seconds" % LOAD_SECONDS)
+
+    def __exit__(self, *error):
+        if self._is_main:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
 
 
 #: What the names of a family's modules have after `salt.loaded.ext.`; of other families the family's own name.
@@ -94,6 +128,8 @@ class Loaded:
         self.functions = {}
         self.module = None
         self.refused = False
+        #: Whether the process with the real Salt has it.
+        self.is_elsewhere = False
         #: Why it does not load, as its callers are told; empty: no reason was given.
         self.reason = ""
         #: The place in the file, and whether it is broken (and not only refuses this host).
@@ -122,7 +158,6 @@ class Family:
         self._texts = {}
         self._library_directories = library_directories
         self._directories = list(dict.fromkeys(os.path.dirname(path) for path in files.values()))
-        self._all = False
 
     def function(self, module, fun):
         """The function `module.fun`, if an own file has it.
@@ -134,6 +169,16 @@ class Family:
             if module in loaded.names and fun in loaded.functions:
                 return loaded.functions[fun]
         return None
+
+    def is_elsewhere(self, module):
+        """Whether the process with the real Salt may have functions of a module."""
+        return any(self.load(name).is_elsewhere for name in self._candidates(module))
+
+    def needs_real(self, name):
+        """Whether the process with the real Salt has a file; that process has no others."""
+        if not self._job.may_be_elsewhere or not imports.has_real_salt():
+            return False
+        return imports.needs_real_salt(self._text(name), self.files[name])
 
     def reason(self, module):
         """Why an own file of this name does not load; None if there is none, or it does."""
@@ -180,9 +225,13 @@ class Family:
     def _load(self, loaded):
         full = "salt.loaded.ext.%s.%s" % (self.tag, loaded.name)
         text = self._text(loaded.name)
+        if self.needs_real(loaded.name):
+            loaded.is_elsewhere = True
+            return
         try:
-            module = self._execute(loaded, full)
-        except (Exception, SystemExit) as error:
+            with _InTime():
+                module = self._execute(loaded, full)
+        except (Exception, SystemExit, TooSlow) as error:
             level = logging.DEBUG if isinstance(error, ImportError) else logging.ERROR
             self._refuse(loaded, str(error), error)
             log.log(level, "Failed to import %s %s: %s", self.name, loaded.name, loaded.problem)
@@ -275,8 +324,20 @@ class Family:
                 functions[aliases.get(name, name)] = value
         decorators = sys.modules.get("salt.utils.decorators")
         if decorators is not None:
-            decorators.Depends.enforce(functions, module.__name__, self._job.has)
+            _enforce(decorators.Depends, functions, module.__name__, self._job.has)
         return functions
+
+
+def _enforce(depends, functions, full, has):
+    """Applies the declarations of `@depends`, of the stand-in or of the real Salt."""
+    if hasattr(depends, "enforce"):
+        depends.enforce(functions, full, has)
+        return
+    _, kind, module = full.rsplit(".", 2)
+    named = {"%s.%s" % (module, name): function for name, function in functions.items()}
+    depends.enforce_dependencies(named, kind, module)
+    functions.clear()
+    functions.update((name.partition(".")[2], function) for name, function in named.items())
 
 
 def _computes_its_name(text):
