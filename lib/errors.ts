@@ -201,13 +201,16 @@ export class InvocationError extends Error {
   override name = "InvocationError";
   /** Whether the usage is shown as it is written: it is a docstring of a plugin in Python. */
   readonly isVerbatim: boolean;
+  /** The docstring of the function in Python that has raised it itself: `salt-call` shows it, a job does not. */
+  readonly docstring: string | undefined;
   constructor(
     message: string,
     readonly usage?: string,
-    { isVerbatim = false }: { readonly isVerbatim?: boolean } = {},
+    { isVerbatim = false, docstring }: { readonly isVerbatim?: boolean; readonly docstring?: string } = {},
   ) {
     super(message);
     this.isVerbatim = isVerbatim;
+    this.docstring = docstring;
   }
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError, CommandNotFoundError, InvocationError, UnavailableError } from "#lib/errors.ts";
+import { CommandError, CommandNotFoundError, InvocationError, PluginError, UnavailableError } from "#lib/errors.ts";
 import { callFunction, execute, type ExecutionResult } from "#lib/plugins/execution.ts";
 import { asDocstring } from "#lib/plugins/docs.ts";
 import type { JobContext, Outside } from "#lib/plugins/job_context.ts";
@@ -194,10 +194,12 @@ export function callFailure(fun: string, { error, return: returned }: ExecutionR
     return failure(`Command required for '${fun}' not found: ${error.message}\n`);
   }
   if (error instanceof CommandError) return failure(`Error running '${fun}': ${error.message}\n`);
-  if (error instanceof InvocationError && error.usage !== undefined) {
-    const usage = error.isVerbatim ? error.usage : asDocstring(error.usage);
-    return failure(`\nPassed invalid arguments: ${error.message}.\n\nUsage:\n`, 1, `${usage}\n`);
+  if (error instanceof InvocationError) {
+    const { usage = error.docstring, isVerbatim } = error;
+    if (usage === undefined) return failure(`${error.message}\n`);
+    const shown = isVerbatim || error.usage === undefined ? usage : asDocstring(usage);
+    return failure(`\nPassed invalid arguments: ${error.message}.\n\nUsage:\n`, 1, `${shown}\n`);
   }
-  if (error instanceof InvocationError) return failure(`${error.message}\n`);
+  if (error instanceof PluginError) return failure(`${error.trace.trimEnd()}\n`);
   return failure(`${str(returned)}\n`);
 }

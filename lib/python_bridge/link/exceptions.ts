@@ -35,7 +35,9 @@ function classedError({ kind, bases, text, trace, info, short, usage }: PythonEx
     return new CommandError(text, { info: { message: short ?? text, ...changes !== undefined && { changes } } });
   }
   if (is("UnsendableError")) return new CommandError(text);
-  if (is("SaltInvocationError")) return new InvocationError(text);
+  if (is("SaltInvocationError")) {
+    return new InvocationError(text, undefined, usage === undefined ? {} : { docstring: usage });
+  }
   if (is("TypeError") && usage !== undefined) return new InvocationError(text, usage, { isVerbatim: true });
   return new PluginError(kind, text, trace);
 }

@@ -35,8 +35,8 @@ export interface RecordedRule {
   readonly steps: readonly RuleStep[];
 }
 
-/** A recorded rule. */
-function readRule(name: string): RecordedRule {
+/** The recorded rule of this name. */
+export function readRule(name: string): RecordedRule {
   return JSON.parse(Deno.readTextFileSync(new URL(`../../corpus/python_rules/${name}.json`, import.meta.url)));
 }
 
@@ -61,7 +61,7 @@ export type OnPurpose = Readonly<Record<string, RegExp | undefined>>;
 const VARIABLE = ["start_time", "duration", "__run_num__"];
 
 /** The value with the names of places in place of the test's own, and without what differs from run to run. */
-function masked(value: Value, places: readonly (readonly [string, string])[]): Value {
+export function masked(value: Value, places: readonly (readonly [string, string])[]): Value {
   if (typeof value === "string") {
     const text = places.reduce((text, [path, name]) => text.replaceAll(path, name), value);
     return text.includes("Traceback (most recent") ? ownFrames(text) : text;

@@ -1,0 +1,129 @@
+/**
+ * Replays what `salt-call`, with a master and with `--local`, of Salt 3008.3 shows with plugins in Python
+ * (tests/corpus/python_calls): the files and words of the rules, in the same order.
+ * @module
+ */
+
+import { parseJson } from "#lib/values/json_read.ts";
+import { equals, repr, toValue, type Value } from "#lib/values/value.ts";
+import { Fleet } from "#tests/support/fleet/fleet.ts";
+import { masked, readRule, type RuleStep } from "./python_rules.ts";
+
+/** What a command shows. */
+interface Shown {
+  /** Standard output: JSON, or text if it is none. */
+  readonly out: unknown;
+  readonly err?: string;
+  readonly code?: number;
+}
+
+/** A recorded command. */
+interface RecordedCall {
+  readonly fun: string;
+  readonly words: readonly string[];
+  /** With a master. */
+  readonly live: Shown;
+  /** Without; absent: the same. */
+  readonly local?: Shown;
+}
+
+/** How `salt-call` is called. */
+export type CallMode = "live" | "local";
+
+/** What is ours on purpose: by `fun word word`, the text of what ours shows. */
+export type CallsOnPurpose = Readonly<Record<string, RegExp>>;
+
+/** With a master one command of so many runs, besides those that show something else without: each signs in. */
+const LIVE_EACH = 6;
+
+function readCalls(name: string): readonly RecordedCall[] {
+  const path = new URL(`../../corpus/python_calls/${name}.json`, import.meta.url);
+  return JSON.parse(Deno.readTextFileSync(path)).calls;
+}
+
+/** Writes or removes the file of a step, where a minion has synchronized it. */
+function changeFile({ write, text = "", remove }: RuleStep, root: string): void {
+  const placeOf = (path: string) => `${extOf(root)}/${path.replace(/^_/, "")}`;
+  if (remove !== undefined) Deno.removeSync(placeOf(remove));
+  if (write === undefined) return;
+  const path = write.startsWith("_") ? placeOf(write) : `${root}/srv/${write}`;
+  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  Deno.writeTextFileSync(path, text);
+}
+
+/** Standard output as data if it is JSON. */
+function parsed(out: string): Value {
+  try {
+    return parseJson(out);
+  } catch {
+    return out;
+  }
+}
+
+/** Salt prints `None` as the usage of a function without documentation. */
+function withoutNone(shown: Shown): Shown {
+  return shown.out === "None\n" && shown.err?.endsWith("Usage:\n") ? { ...shown, out: "\n" } : shown;
+}
+
+/** What a command shows, as one text. */
+function textOf(out: Value, err: string, code: number): string {
+  return `${repr(out)}${err === "" ? "" : ` ${repr(err)}`} ${code}`;
+}
+
+/**
+ * Replays a rule.
+ * @returns The differences that are not on purpose, and those on purpose that are none.
+ */
+export async function replayCalls(name: string, mode: CallMode, purpose: CallsOnPurpose): Promise<string[]> {
+  const { steps, options, pillar } = readRule(name), calls = readCalls(name);
+  await using fleet = await startCallFleet(options, pillar);
+  const wrong: string[] = [], seen = new Set<string>(), same = new Set<string>();
+  const places = [[extOf(fleet.root), "{EXT}"], [fleet.root, "{ROOT}"]] as const;
+  let i = 0;
+  for (const step of steps) {
+    changeFile(step, fleet.root);
+    if (step.fun === undefined || step.fun.startsWith("saltutil.")) continue;
+    const { fun, words, live, local } = calls[i++];
+    if (mode === "live" && local === undefined && i % LIVE_EACH !== 0) continue;
+    const call = [fun, ...words].join(" ");
+    const salts = withoutNone(mode === "live" ? live : local ?? live);
+    const place = mode === "local" ? ["--local"] : [];
+    const { out, err, code } = await fleet.saltCall("m1", ...place, "-l", "quiet", "--out=json", fun, ...words);
+    const ours = [masked(parsed(out), places), masked(err, places)] as const;
+    const theirs = [masked(toValue(salts.out), places), masked(salts.err ?? "", places)] as const;
+    if (equals(ours[0], theirs[0]) && ours[1] === theirs[1] && code === (salts.code ?? 0)) {
+      same.add(call);
+      continue;
+    }
+    seen.add(call);
+    const shown = textOf(ours[0], String(ours[1]), code);
+    if (Object.hasOwn(purpose, call) && purpose[call].test(shown)) continue;
+    wrong.push(`${call}:\n  ours   ${shown}\n  Salt's ${textOf(theirs[0], String(theirs[1]), salts.code ?? 0)}`);
+  }
+  return [...wrong, ...Object.keys(purpose).filter((call) => same.has(call)).map((call) => `${call}: as Salt's`)];
+}
+
+/** A master and a minion, which has the plugins of a rule below `ext` of its own directory. */
+async function startCallFleet(
+  options: Readonly<Record<string, unknown>>,
+  pillar: Readonly<Record<string, unknown>>,
+): Promise<Fleet> {
+  const master: Record<string, unknown> = {}, minion: Record<string, unknown> = {};
+  const fleet = new Fleet({ minions: ["m1"], master, minion });
+  const { root } = fleet;
+  const roots = { file_roots: { base: [`${root}/srv`] }, pillar_roots: { base: [`${root}/pillar`] } };
+  Object.assign(master, roots);
+  Object.assign(minion, roots, { extension_modules: `${extOf(root)}`, grains: { own: "grain" }, ...options });
+  for (const path of ["srv", "pillar"]) Deno.mkdirSync(`${root}/${path}`, { recursive: true });
+  Deno.mkdirSync(extOf(root), { recursive: true });
+  Deno.writeTextFileSync(`${root}/pillar/top.sls`, "base: {'*': [own]}\n");
+  Deno.writeTextFileSync(`${root}/pillar/own.sls`, JSON.stringify(pillar));
+  await fleet.startMaster();
+  await fleet.untilServing(["m1"], () => fleet.startMinion("m1"));
+  return fleet;
+}
+
+/** The minion's `extension_modules`. */
+function extOf(root: string): string {
+  return `${root}/m1/ext`;
+}
