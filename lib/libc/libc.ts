@@ -40,7 +40,7 @@ const SYMBOLS = {
   },
 } as const;
 
-const libc = cLibrary(SYMBOLS, ["getpeername", "getsockopt"]);
+const libc = cLibrary(SYMBOLS);
 
 /**
  * Checks the result of a call.

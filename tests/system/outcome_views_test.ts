@@ -140,8 +140,9 @@ fleetTest("a job with every outcome has the same outcomes in jobs.* and in the o
     assertEquals(await outcomes(fleet, jid), EXPECTED);
     return true;
   }, { what: "every outcome" });
-  // tests/operators has jobs that a minion refuses, and tests/cluster those that do not reach another master.
-  const others: readonly string[] = ["refused", BEYOND];
+  // tests/operators has jobs that a minion refuses, tests/cluster those that do not reach another master, and
+  // tests/master/requests/flow_test.ts those that are cancelled.
+  const others: readonly string[] = ["cancelled", "refused", BEYOND];
   assertEquals(Object.values(EXPECTED).sort(), OUTCOMES.filter((outcome) => !others.includes(outcome)).sort());
 
   // The functions that show the whole job.

@@ -6,8 +6,8 @@ It listens on the Unix socket. A connection is a job: its process is forked, and
 first sends one byte: `s` if nothing that the job prints may be repeated, else `l`. The first frame of the answer says
 which process serves it; when that has ended, another one says how. Both are JSON, with a 0 in place of the 1 of the
 job's own frames. The byte `r` asks for another such process, which has loaded the real Salt in place of the stand-ins:
-the answer says where it listens. That one is started with the descriptor of its socket. What plugins print goes to standard output, a line each. Ends when standard
-input is closed, or when it was idle for five minutes.
+the answer says where it listens. That one is started with the descriptor of its socket. What plugins print goes to
+standard output, a line each. Ends when standard input is closed, or when it was idle for five minutes.
 """
 
 import collections

@@ -1,3 +1,4 @@
+import { ALIASES } from "#lib/plugins/aliases.ts";
 import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { RENDERERS } from "#modules/renderers/_built_in.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
@@ -56,7 +57,7 @@ Deno.test("sys.list_renderers lists all renderers, and each is documented", asyn
 
 Deno.test("sys lists all returners, and each is documented", async () => {
   const { call } = testContext();
-  assertEquals(await call("sys.list_returners"), Object.keys(RETURNERS).sort());
+  assertEquals(await call("sys.list_returners"), [...Object.keys(RETURNERS), ...Object.keys(ALIASES.returners)].sort());
   assertEquals(await call("sys.list_returner_functions", ["syslog"]), ["syslog.returner"]);
   const documented = await call("sys.returner_doc", ["local.returner"]);
   assertEquals(
