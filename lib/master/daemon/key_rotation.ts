@@ -58,6 +58,7 @@ export class KeyRotation {
   readonly #parts: KeyRotationParts;
   readonly #ending = new AbortController();
   #madeMs = Date.now();
+  #askedMs = -Infinity;
   #rotating: Promise<void> = Promise.resolve();
 
   constructor(parts: KeyRotationParts) {
@@ -69,9 +70,18 @@ export class KeyRotation {
     return this.#madeMs;
   }
 
+  /**
+   * When a cluster was asked for the key's successor, in milliseconds since the epoch: its masters take it some time
+   * later. `-Infinity`: it was not, or could not be asked.
+   */
+  get askedMs(): number {
+    return this.#askedMs;
+  }
+
   /** Replaces the key, after the rotations before: who was deleted during one may have the key that it announced. */
   rotate(reason: RotationReason): void {
     this.#madeMs = Date.now();
+    this.#askedMs = this.#madeMs;
     this.#rotating = this.#rotating.then(() => this.#rotate(reason));
   }
 
@@ -80,9 +90,10 @@ export class KeyRotation {
     const { sharedKey, log, rotateCluster } = this.#parts;
     if (rotateCluster !== undefined) {
       // The Cluster thread takes the new key as that of any other master.
-      return await rotateCluster(reason).catch((error) =>
-        log.error(`There is no new publish key (${reason}): ${messageOf(error)}`)
-      );
+      return await rotateCluster(reason).catch((error) => {
+        this.#askedMs = -Infinity;
+        log.error(`There is no new publish key (${reason}): ${messageOf(error)}`);
+      });
     }
     log.info(`Rotating the AES key: ${reason}`);
     await this.#announce(reason);

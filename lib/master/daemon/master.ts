@@ -417,7 +417,10 @@ export class Master {
       opts,
       jobs: openJobStore(opts, { log: this.#log.error, rows: this.#database?.mainRows() }),
       log: this.#log,
-      keyMadeMs: () => this.#cluster?.keyMadeMs ?? rotation.madeMs,
+      keyMadeMs: () => {
+        const cluster = this.#cluster;
+        return cluster === undefined ? rotation.madeMs : Math.max(cluster.keyMadeMs, rotation.askedMs);
+      },
       rotate: (reason) => rotation.rotate(reason),
       restoreAccessKeys: () => users.restoreKeys(),
       settlePair: () => settlePair(opts, this.#log),

@@ -23,3 +23,25 @@ Deno.test("a key that cannot be announced is used, and so is the one after it", 
     await rotation.close();
     assert(rotation.madeMs <= Date.now());
   }));
+
+Deno.test("a cluster is asked once for a key that its masters take later, and again if it could not be asked", async () => {
+  const { log, lines } = memoryLog();
+  const opts = { order_masters: false, ping_on_rotate: false, publish_session: 1, sock_dir: "/", user: "root" };
+  const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let asked = 0;
+  const rotateCluster = () => answers[asked++].promise;
+  const fire = () => Promise.resolve();
+  const rotation = new KeyRotation({ opts, sharedKey: new SharedKey(), log, fire, rotateCluster });
+  assertEquals(rotation.askedMs, -Infinity);
+  const beforeMs = Date.now();
+  rotation.rotate(TOO_OLD);
+  assert(rotation.askedMs >= beforeMs);
+  answers[0].resolve();
+  await eventually(() => asked === 1, { what: "the question" });
+  assert(rotation.askedMs >= beforeMs);
+  rotation.rotate(TOO_OLD);
+  answers[1].reject(new Error("the database is away"));
+  await eventually(() => rotation.askedMs === -Infinity, { what: "that it can be asked again" });
+  assertEquals(lines.filter((line) => line.includes("the database is away")).length, 1);
+  await rotation.close();
+});
