@@ -220,7 +220,8 @@ function packages({ root, imports }: Project): Plugin {
 }
 
 /**
- * Rewrites the uses of `import.meta` in a source for the script. `new URL("./publisher.ts", import.meta.url)`, a file
+ * Rewrites the uses of `import.meta` in a source for the script. The import of a file by its URL, which Deno does not
+ * follow before it runs, is one that is followed here. `new URL("./publisher.ts", import.meta.url)`, a file
  * that is started, becomes the script of that file; the project's directory becomes the directory of the scripts; the
  * path of a package's file is kept.
  */
@@ -231,6 +232,10 @@ function ownUrls({ root, sources }: Project): Plugin {
       filter: { id: /\.ts$/ },
       handler(text, path) {
         const code = text
+          .replace(/import\(new URL\("(\.[^"]*)", import\.meta\.url\)\.href\)/g, (whole, to: string) => {
+            const target = decodeURIComponent(new URL(to, `file://${path}`).pathname).slice(root.length + 1);
+            return sources.includes(target) ? whole : `import("${to}")`;
+          })
           .replace(/new URL\("(\.[^"]*)", import\.meta\.url\)/g, (_, to: string) => {
             const target = decodeURIComponent(new URL(to, `file://${path}`).pathname).slice(root.length + 1);
             if (target !== "" && !sources.includes(target)) {

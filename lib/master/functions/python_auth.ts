@@ -7,13 +7,11 @@
 
 import { authList } from "#lib/auth/auth_list.ts";
 import type { EauthContext, EauthModule, LoadEauth } from "#lib/auth/eauth_module.ts";
-import { masterAsMinion } from "#lib/config/load.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
 import type { CallingHost } from "#lib/python_bridge/loader/answers_by_calls.ts";
 import type { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { truncateRepr } from "#lib/text/truncate.ts";
 import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 import type { CallInProcess, MasterCalls } from "./python_calls.ts";
@@ -121,7 +119,7 @@ class MasterFunctions implements Pick<CallingHost, "has" | "call"> {
   }
 
   async #open(): Promise<CallingHost> {
-    const opening = this.#host ??= openFunctions(this.#opts);
+    const opening = this.#host ??= executionFunctions().then((late) => late.openExecutionFunctions(this.#opts));
     try {
       return await opening;
     } catch (error) {
@@ -131,17 +129,10 @@ class MasterFunctions implements Pick<CallingHost, "has" | "call"> {
   }
 }
 
-async function openFunctions(opts: MasterOpts): Promise<CallingHost> {
-  const [{ PluginFunctions }, { busOfMaster }] = await Promise.all([
-    import("#lib/minion/local_call/plugin_functions.ts"),
-    import("#lib/engines/engine_bus.ts"),
-  ]);
-  return await PluginFunctions.open({
-    bus: busOfMaster(opts),
-    log: SILENT_LOGGER,
-    opts: masterAsMinion(opts),
-    values: optsValues(opts),
-    role: "master",
-    signal: new AbortController().signal,
-  });
+/**
+ * Loads them when a system first asks. Named as a file, for an import that Deno can read before would put all execution
+ * modules into the module graph of each master that runs from the sources: 90 MB.
+ */
+function executionFunctions(): Promise<typeof import("./execution_functions.ts")> {
+  return import(new URL("./execution_functions.ts", import.meta.url).href);
 }
