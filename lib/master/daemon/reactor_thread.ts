@@ -20,7 +20,6 @@ import { shareJids } from "#lib/protocol/jid.ts";
 import { isNewStorePort } from "#lib/stores/remote_rows.ts";
 import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
-import { withPythonEauth } from "#lib/master/functions/python_auth.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { openServices, type ReactorInit } from "./mworker_services.ts";
@@ -52,7 +51,8 @@ class ReactorService implements ThreadService {
     this.#startedMs = init.startedMs;
     this.#open = openServices(opts, init, {
       log: host.log,
-      plugins: { backends: BACKENDS, loadEauth: withPythonEauth(loadEauth) },
+      // Reactions are the master's own: nobody signs in here.
+      plugins: { backends: BACKENDS, loadEauth },
       onWait: () => ({ connection: "", release: () => {} }),
       post: host.post,
     });
