@@ -54,10 +54,13 @@ clusterTest("all masters take a new publish key", {}, async ({ masters: [a, b] }
 clusterTest("the holder of maintenance renews a publish key that is old, once for all", {
   master: { publish_session: 4, loop_interval: 0.2 },
 }, async ({ masters, server }) => {
-  const taken = (generation: number) =>
-    masters.every(({ logs }) => logs.some((line) => line.includes(`the key of generation ${generation}`)));
-  await eventually(() => taken(2), { what: "both masters with the second key" });
-  await eventually(() => taken(3), { what: "both masters with the third key" });
+  const taken = masters.map(({ logs }) => () =>
+    logs.flatMap((line) => /with the key of generation (\d+)/.exec(line)?.[1] ?? [])
+  );
+  // A master that starts slowly begins with a later generation.
+  await eventually(() => taken[0]().filter((generation) => taken[1]().includes(generation)).length >= 2, {
+    what: "two keys that both masters have taken",
+  });
   const asked = masters.map(({ logs }) => logs.some((line) => line.includes("A new publish key for the cluster")));
   assertEquals(asked, [true, false]);
   // Two generations count; this fails in the server if there are more.
