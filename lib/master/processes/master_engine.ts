@@ -4,20 +4,16 @@
  * @module
  */
 
-import { fireEvent } from "#lib/bus/fire.ts";
-import { masterBus } from "#lib/bus/paths.ts";
 import type { RunnerHost } from "#lib/client/runner.ts";
-import { localCommands } from "#lib/client/runner_local.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { EngineInit } from "#lib/engines/messages.ts";
 import type { PythonEngineParts } from "#lib/engines/python_engine_parts.ts";
-import { loadRunners } from "#lib/master/functions/catalogues.ts";
 import { answerRunning, MasterPython } from "#lib/master/functions/python_functions.ts";
 import { runPythonEngine } from "#lib/minion/local_call/python_engine.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { PythonQuestionFields } from "#lib/python_bridge/loader/question_fields.ts";
 import type { PythonQuestion } from "#lib/python_bridge/link/session.ts";
-import { runnerHost } from "./runner_host.ts";
+import { masterRunnerHost } from "./master_runner_host.ts";
 
 /** What only an engine of a master asks. */
 const ASKED: ReadonlySet<string> = new Set(["runner", "wheel", "local", "local_async", "minions"]);
@@ -61,17 +57,12 @@ class EngineClients implements AsyncDisposable {
 
   #open(): RunnerHost {
     const opts = this.#opts, { log, signal } = this.#parts;
-    return this.#host ??= runnerHost(opts, {
+    return this.#host ??= masterRunnerHost(opts, {
       python: this.#python,
-      catalogue: loadRunners(opts, log, this.#python),
       jid: makeJid(),
       user: opts.user,
       log,
       signal,
-      fire: (tag, event) => fireEvent(masterBus(opts.sock_dir), tag, event),
-      local: localCommands(opts, { user: opts.user, log, signal }),
-      print: (line) => (log.info(line), true),
-      showProgress: () => {},
     });
   }
 

@@ -5,9 +5,6 @@
  * @module
  */
 
-import { fireEvent } from "#lib/bus/fire.ts";
-import { masterBus } from "#lib/bus/paths.ts";
-import { localCommands } from "#lib/client/runner_local.ts";
 import { runRunner } from "#lib/client/runner.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { packFunctionOutcome, unpackFunctionInit } from "#lib/master/functions/messages.ts";
@@ -15,9 +12,8 @@ import { abortOnSignals } from "#lib/runtime/interrupts.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
 import { MasterPython } from "#lib/master/functions/python_functions.ts";
-import { loadRunners } from "#lib/master/functions/catalogues.ts";
 import { writeAllAsync } from "#lib/os/write_all.ts";
-import { runnerHost } from "./runner_host.ts";
+import { masterRunnerHost } from "./master_runner_host.ts";
 
 /** Maximum bytes of its input, which is larger than any request. */
 const MAX_GIVEN = 2 ** 31;
@@ -36,20 +32,7 @@ export async function runMasterFunction(): Promise<number> {
   try {
     const { signal } = ending;
     await using python = new MasterPython(opts, { log, signal });
-    const host = runnerHost(opts, {
-      python,
-      catalogue: loadRunners(opts, log, python),
-      jid: job.jid,
-      user: job.user,
-      log,
-      signal,
-      fire: (tag, event) => fireEvent(masterBus(opts.sock_dir), tag, event),
-      // Its requests to minions have the master's own rights: its user has been checked.
-      local: localCommands(opts, { user: opts.user, log, signal }),
-      // The function's prints are dropped; standard output is for its outcome.
-      print: (line) => (log.info(line), true),
-      showProgress: () => {},
-    });
+    const host = masterRunnerHost(opts, { python, jid: job.jid, user: job.user, log, signal });
     const outcome = await runRunner(job, host).finally(() => host.jobs.close());
     const success = outcome.end === "done" && outcome.retcode === 0;
     await writeAllAsync(Deno.stdout, frame(1, packFunctionOutcome({ return: outcome.return, success })));
