@@ -231,13 +231,15 @@ function ownUrls({ root, sources }: Project): Plugin {
     transform: {
       filter: { id: /\.ts$/ },
       handler(text, path) {
+        const targetOf = (to: string) =>
+          decodeURIComponent(new URL(to, `file://${path}`).pathname).slice(root.length + 1);
         const code = text
-          .replace(/import\(new URL\("(\.[^"]*)", import\.meta\.url\)\.href\)/g, (whole, to: string) => {
-            const target = decodeURIComponent(new URL(to, `file://${path}`).pathname).slice(root.length + 1);
-            return sources.includes(target) ? whole : `import("${to}")`;
-          })
+          .replace(
+            /import\(new URL\("(\.[^"]*)", import\.meta\.url\)\.href\)/g,
+            (whole, to: string) => sources.includes(targetOf(to)) ? whole : `import("${to}")`,
+          )
           .replace(/new URL\("(\.[^"]*)", import\.meta\.url\)/g, (_, to: string) => {
-            const target = decodeURIComponent(new URL(to, `file://${path}`).pathname).slice(root.length + 1);
+            const target = targetOf(to);
             if (target !== "" && !sources.includes(target)) {
               throw new BundleError(`${path} names ${target}, which has no script of its own`);
             }
