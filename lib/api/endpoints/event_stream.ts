@@ -12,6 +12,7 @@ import { dumpJson } from "#lib/values/json.ts";
 import { map } from "#lib/values/value.ts";
 import type { EventFeed } from "./event_feed.ts";
 import type { FedEvent, FedEvents } from "./event_source.ts";
+import { oncePerEvent } from "./once_per_event.ts";
 
 /** Silence after which a comment shows that the stream lives, in milliseconds. */
 const KEEP_ALIVE_MS = 15_000;
@@ -39,20 +40,12 @@ export interface StreamReader {
 
 const encoder = new TextEncoder();
 
-/** The bytes of events that a stream has sent, for the other streams. */
-const pieces = new WeakMap<FedEvent, Uint8Array<ArrayBuffer>>();
-
 /** What is sent for one event. */
-function eventPiece(event: FedEvent): Uint8Array<ArrayBuffer> {
-  const known = pieces.get(event);
-  if (known !== undefined) return known;
-  const { tag, data, offset } = event;
+const eventPiece = oncePerEvent(({ tag, data, offset }: FedEvent) => {
   const id = offset === undefined ? "" : `id: ${offset}\n`;
   // A tag has no line ends: the bus splits at them.
-  const piece = encoder.encode(`${id}tag: ${tag}\ndata: ${dumpJson(map({ tag, data }))}\n\n`);
-  pieces.set(event, piece);
-  return piece;
-}
+  return encoder.encode(`${id}tag: ${tag}\ndata: ${dumpJson(map({ tag, data }))}\n\n`);
+});
 
 /** Events that the reader cannot have. */
 function gapText(missed: number | null): string {

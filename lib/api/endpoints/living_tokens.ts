@@ -4,22 +4,18 @@
  * @module
  */
 
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** How long an answer lasts, in milliseconds. */
 const LASTS_MS = 900;
-/** Number of answers from which those that are over are forgotten. */
-const MANY = 1_000;
-
-interface Answer {
-  readonly atMs: number;
-  readonly lives: boolean;
-}
+/** Answers that are remembered: at most as many tokens have streams as the API has connections. */
+const MOST = 10_000;
 
 /** The tokens of one API. */
 export class LivingTokens {
   readonly #read: (token: Value | undefined) => unknown;
-  readonly #answers = new Map<Value | undefined, Answer>();
+  readonly #answers = new BoundedMap<Value | undefined, { readonly atMs: number; readonly lives: boolean }>(MOST);
 
   /** @param read The token; `undefined`: there is none, or it has expired. */
   constructor(read: (token: Value | undefined) => unknown) {
@@ -30,13 +26,8 @@ export class LivingTokens {
   has(token: Value | undefined): boolean {
     const nowMs = performance.now(), known = this.#answers.get(token);
     if (known !== undefined && nowMs - known.atMs < LASTS_MS) return known.lives;
-    if (this.#answers.size >= MANY) this.#forget(nowMs);
     const lives = this.#read(token) !== undefined;
     this.#answers.set(token, { atMs: nowMs, lives });
     return lives;
-  }
-
-  #forget(nowMs: number): void {
-    for (const [token, { atMs }] of this.#answers) if (nowMs - atMs >= LASTS_MS) this.#answers.delete(token);
   }
 }

@@ -8,6 +8,7 @@ import { ApiError } from "#lib/api/http/api_error.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { FormattedEvents } from "#lib/api/endpoints/formatted_events.ts";
 import { UserRights } from "#lib/api/endpoints/rights.ts";
+import { oncePerEvent } from "#lib/api/endpoints/once_per_event.ts";
 import { sessionReader } from "#lib/api/endpoints/session_stream.ts";
 import { serveWebSocket } from "#lib/api/endpoints/websocket_stream.ts";
 import type { ApiEndpoint, ApiParts, ApiRequest } from "#lib/api/endpoints/endpoint.ts";
@@ -73,9 +74,7 @@ function upgrade({ request, session, query }: ApiRequest, held: EauthToken, part
 }
 
 /** An event as Salt writes it, though a WebSocket needs no lines. */
-function plainText({ tag, data }: BusEvent): string {
-  return `data: ${dumpJson(map({ tag, data }))}\n\n`;
-}
+const plainText = oncePerEvent(({ tag, data }: BusEvent) => `data: ${dumpJson(map({ tag, data }))}\n\n`);
 
 /** The stored grains of minions that the user may ask for them. */
 function grainsFor(held: EauthToken, parts: ApiParts) {
