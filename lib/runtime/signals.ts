@@ -43,7 +43,7 @@ export function onShutdown(options: ShutdownOptions): Undo {
 
 /** Options of {@linkcode onDiagnostics}. */
 export interface DiagnosticsOptions {
-  readonly log: Logger;
+  readonly log: Pick<Logger, "critical" | "error">;
   /** The current activity of each thread, one line each. Must end even if a thread hangs. */
   describeThreads(): Promise<string[]>;
   /** Directory for profiles. */

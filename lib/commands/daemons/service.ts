@@ -120,6 +120,7 @@ async function serve<O extends ServiceOpts>(
   const ready = definition.preflight(opts);
   let pidFile: PidFile | undefined;
   let opened: OpenLog | undefined;
+  let service: Service | undefined;
   let exitCode = 0;
   const stop = new AbortController();
   const undo: (() => void)[] = [() => pidFile?.release()];
@@ -131,6 +132,16 @@ async function serve<O extends ServiceOpts>(
       name: prog,
       atOnce: () => pidFile?.release(),
     }));
+    // Before the file of the process id, which tells others where to send a SIGUSR1.
+    undo.push(onDiagnostics({
+      log: {
+        critical: (text) => opened?.log.named(`salt.${definition.role}`).critical(text),
+        error: (text) => opened?.log.named(`salt.${definition.role}`).error(text),
+      },
+      name: prog,
+      profileDir: opts.cachedir,
+      describeThreads: () => service?.describeThreads() ?? Promise.resolve(["Main: starting"]),
+    }));
     if (ready.rootsPidFile) pidFile = claimPidFile(opts.pidfile, prog, ready.user);
     if (ready.user !== undefined) becomeRunUser(ready.user);
     const odd = ready.finish();
@@ -141,16 +152,10 @@ async function serve<O extends ServiceOpts>(
     undo.push(close, surviveErrors(log));
     for (const step of steps) config.debug(step);
     for (const warning of [...warnings, ...odd]) config.warning(warning);
-    const service = await definition.start(opts, log).catch((error) => {
+    service = await definition.start(opts, log).catch((error) => {
       if (!isExpected(error)) log.critical(`Cannot start: ${describeError(error)}`);
       throw error;
     });
-    undo.push(onDiagnostics({
-      log,
-      name: prog,
-      profileDir: opts.cachedir,
-      describeThreads: () => service.describeThreads(),
-    }));
     daemon?.ready();
     exitCode = await untilEnded(service, stop.signal, log);
     const closeMs = definition.closeMs ?? CLOSE_MS;
