@@ -2,10 +2,11 @@
  * Moments and deadlines that a jump of the wall clock does not move. Within one boot of the host they are compared by
  * the clock of the boot, which counts while the host sleeps and which nobody can set; across boots only the wall clock
  * is left.
- * Source: proc(5), `/proc/uptime` (CLOCK_BOOTTIME, in hundredths of a second) and `/proc/sys/kernel/random/boot_id`.
+ * Source: proc(5), `/proc/sys/kernel/random/boot_id`.
  * @module
  */
 
+import { bootMs } from "#lib/libc/boot_clock.ts";
 import { toNumber, type ValueMap } from "#lib/values/value.ts";
 
 /** A moment on this host. */
@@ -38,7 +39,7 @@ let bootId: string | undefined;
 
 /** The id of the host's boot; empty where the system does not tell. */
 export function readBootId(): string {
-  bootId ??= readProc("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  bootId ??= readBoot();
   return bootId;
 }
 
@@ -46,8 +47,8 @@ export function readBootId(): string {
 export function readMoment(): Moment {
   const wallMs = Date.now();
   const id = readBootId();
-  const seconds = Number(id === "" ? Number.NaN : readProc("/proc/uptime")?.split(" ", 1)[0] ?? Number.NaN);
-  return Number.isNaN(seconds) ? { wallMs } : { wallMs, boot: { id, ms: seconds * 1000 } };
+  const ms = id === "" ? undefined : bootMs();
+  return ms === undefined ? { wallMs } : { wallMs, boot: { id, ms } };
 }
 
 /** The moment `ms` milliseconds after `moment`, by both clocks. */
@@ -76,11 +77,11 @@ export function readDeadline(stored: ValueMap): Moment {
   return typeof id === "string" && ms !== undefined ? { wallMs, boot: { id, ms } } : { wallMs };
 }
 
-function readProc(path: string): string | undefined {
+function readBoot(): string {
   try {
-    return Deno.readTextFileSync(path);
+    return Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotCapable) return undefined;
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotCapable) return "";
     throw error;
   }
 }
