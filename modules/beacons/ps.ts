@@ -5,32 +5,17 @@
  */
 
 import { type BeaconModule, mapOr } from "#lib/plugins/beacon.ts";
-import { NoProcessError, ProcessFiles, processIds } from "#lib/procfs/process_attributes.ts";
+import { processNames } from "#lib/procfs/process_names.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Looks of several beacons at once read the processes once, in milliseconds. */
 const SAME_MS = 50;
 let last: { readonly atMs: number; readonly names: ReadonlySet<string> } | undefined;
 
-function processNames(): ReadonlySet<string> {
+function recentNames(): ReadonlySet<string> {
   const now = performance.now();
-  if (last === undefined || now - last.atMs > SAME_MS) last = { atMs: now, names: readNames() };
+  if (last === undefined || now - last.atMs > SAME_MS) last = { atMs: now, names: processNames() };
   return last.names;
-}
-
-/** The names of the processes that run now. One that ends meanwhile is none of them. */
-function readNames(): Set<string> {
-  const names = new Set<string>();
-  for (const pid of processIds()) {
-    try {
-      const process = new ProcessFiles(pid), name = process.text("comm").trimEnd();
-      // The kernel cuts names at 15 characters.
-      names.add(name.length < 15 ? name : process.name());
-    } catch (error) {
-      if (!(error instanceof NoProcessError || error instanceof Deno.errors.PermissionDenied)) throw error;
-    }
-  }
-  return names;
 }
 
 function report(name: Value, wanted: Value, runs: boolean): ValueMap[] {
@@ -59,4 +44,4 @@ export function psBeacon(names: () => ReadonlySet<string>): BeaconModule {
   };
 }
 
-export const beacon: BeaconModule = psBeacon(processNames);
+export const beacon: BeaconModule = psBeacon(recentNames);

@@ -1,0 +1,25 @@
+/** The names of processes that the test has started. */
+
+import { processNames } from "#lib/procfs/process_names.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+const LONG = "a-name-beyond-the-15-characters";
+
+Deno.test("a process has its whole name, however long its command line is, until it ends", () =>
+  withTemporaryDirectory(async (directory) => {
+    const script = `${directory}/${LONG}`, short = `${directory}/own-name`;
+    for (const path of [script, short]) Deno.copyFileSync("/bin/sleep", path);
+    const started = [[script, "60", ...Array<string>(5_000).fill("0.001")], [short, "60"]].map(([command, ...args]) =>
+      new Deno.Command(command, { args, stdin: "null", stdout: "null", stderr: "null" }).spawn()
+    );
+    try {
+      await eventually(() => processNames().has(LONG) && processNames().has("own-name"), { what: "the processes" });
+      assert(!processNames().has(LONG.slice(0, 15)));
+    } finally {
+      for (const child of started) child.kill("SIGKILL");
+      await Promise.all(started.map(({ status }) => status));
+    }
+    assertEquals([LONG, "own-name"].filter((name) => processNames().has(name)), []);
+  }));
