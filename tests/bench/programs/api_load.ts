@@ -121,7 +121,7 @@ async function get(seconds: number, connections: number): Promise<Record<string,
 /** Time until an event must be in all streams, in milliseconds. */
 const EVENT_MS = 10_000;
 /** Time between two events, and after the opening of the streams, in milliseconds. */
-const PAUSE_MS = 250, SETTLE_MS = 3_000;
+const PAUSE_MS = 100, SETTLE_MS = 3_000;
 
 async function streams(count: number, events: number, pid: number): Promise<Record<string, number>> {
   const tokens: string[] = [], open: Connection[] = [];

@@ -23,7 +23,7 @@ const GET_SECONDS = 5, GET_CONNECTIONS = 8;
 /** Open streams: Python's API has a thread for each, of a pool of 100, and answers nothing without one. */
 const STREAMS = { ours: 1_000, python: 50 };
 /** Events that are sent to all streams. */
-const EVENTS = 20;
+const EVENTS = 100;
 /** Time limit for the start of the API, in milliseconds. */
 const UP_MS = 60_000;
 

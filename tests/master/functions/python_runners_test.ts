@@ -42,6 +42,12 @@ def asks(what):
     return salt_bridge.JOB.ask(what)
 `;
 
+const WAITS = `
+import salt.client
+def fn(tgt, seconds):
+    return salt.client.LocalClient(__opts__["conf_file"]).cmd(tgt, "test.ping", timeout=seconds)
+`;
+
 function write(fleet: Fleet, path: string, text: string): void {
   const to = `${fleet.root}/${path}`;
   Deno.mkdirSync(to.slice(0, to.lastIndexOf("/")), { recursive: true });
@@ -92,6 +98,20 @@ fleetTest(
     assertMatch((await fleet.saltRun("broken.f")).out, /broken\.py, line 1/);
     assertStringIncludes((await fleet.saltRun("-d", "own.fn")).out, "own.fn:\nTells.");
     assertEquals((await fleet.saltRun("test.arg", "x")).code, 0);
+  },
+);
+
+fleetTest(
+  "a runner in Python says how long its LocalClient waits",
+  // The default would be longer than the test.
+  { minions: [], master: { timeout: 3_600, gather_job_timeout: 1 } },
+  async (fleet) => {
+    write(fleet, "srv/_runners/waits.py", WAITS);
+    await json(fleet, "saltutil.sync_runners");
+    const { pki_dir } = fleet.masterOpts;
+    Deno.mkdirSync(`${pki_dir}/minions`, { recursive: true });
+    Deno.copyFileSync(`${pki_dir}/master.pub`, `${pki_dir}/minions/gone`);
+    assertEquals(await json(fleet, "waits.fn", "gone", "1"), {});
   },
 );
 

@@ -54,3 +54,13 @@ Deno.test("what was used long ago counts less, and all that wait can be taken", 
   turns.add("c", "c1");
   assertEquals([turns.clear(), turns.size, turns.start(600_000)], [["b1", "c1"], 0, undefined]);
 });
+
+Deno.test("of a thousand users the time that they used is remembered, of more that of the last thousand", () => {
+  for (const [others, first] of [[999, "b1"], [1_000, "a1"]] as const) {
+    const turns = waiting("a1", "b1");
+    turns.end("a", 10_000, 0);
+    for (let n = 1; n < others; n++) turns.end(`user${n}`, 1, 0);
+    turns.end("b", 1_000, 0);
+    assertEquals(turns.start(0), first, `${others} other users`);
+  }
+});
