@@ -2,7 +2,7 @@
  * The program of a simulation, which run.ts starts with the simulated sockets and timers in place of the real ones.
  * Prints a line for each seed that breaks a promise, and a summary.
  *
- *     program.ts FIRST LAST JOBS [trace | hash | first]
+ *     program.ts FIRST LAST JOBS (SECONDS | none) [trace | hash | first]
  * @module
  */
 
@@ -24,13 +24,15 @@ function isOfDeath(error: unknown): boolean {
   return false;
 }
 
-async function main([first, last, jobs, trace]: string[]): Promise<number> {
+async function main([first, last, jobs, seconds, trace]: string[]): Promise<number> {
+  const endMs = seconds === "none" ? Infinity : performance.now() + Number(seconds) * 1000;
+  const realNow = performance.now.bind(performance);
   const keys = await makeKeys(IDS);
   replaceGlobals();
   globalThis.addEventListener("unhandledrejection", (event) => isOfDeath(event.reason) && event.preventDefault());
   const outcomes: RunOutcome[] = [];
   const failed: number[] = [];
-  for (let seed = Number(first); seed <= Number(last); seed++) {
+  for (let seed = Number(first); seed <= Number(last) && realNow() < endMs; seed++) {
     const outcome = await simulate({
       seed,
       jobs: Number(jobs),

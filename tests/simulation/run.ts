@@ -4,7 +4,7 @@
  * of master and minion is the real one; sockets and timers are replaced by an import map, clocks, chance and the disk
  * by other globals (globals.ts). Says which seeds broke a promise of docs/reliability.md.
  *
- *     deno task simulate [--seeds 1-200] [--jobs 20] [--trace SEED | --hash | --first]
+ *     deno task simulate [--seeds 1-200] [--jobs 20] [--seconds N] [--trace SEED | --hash | --first]
  * @module
  */
 
@@ -56,14 +56,21 @@ export interface Simulation {
    * first seed that breaks a promise. Default: none of them.
    */
   readonly output?: "trace" | "hash" | "first";
+  /** Seconds after which no more seeds are begun. Default: no limit. */
+  readonly seconds?: number;
 }
 
+/** A program that goes on for so long after its time is in a loop, in milliseconds. */
+const LOOP_MS = 60_000;
+/** The exit code of a program that was ended for that. */
+export const LOOPS = 2;
+
 /** Starts the program with the simulated modules. */
-function startProgram(map: string, { seeds: [first, last], jobs, output }: Simulation): Deno.Command {
+function startProgram(map: string, { seeds: [first, last], jobs, output, seconds }: Simulation): Deno.Command {
   const program = fromFileUrl(new URL("program.ts", import.meta.url));
+  const numbers = [first, last, jobs, seconds ?? "none"].map(String);
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--quiet", `--import-map=${map}`, program, ...[first, last, jobs].map(String)]
-      .concat(output ?? []),
+    args: ["run", "-A", "--no-check", "--quiet", `--import-map=${map}`, program, ...numbers].concat(output ?? []),
     cwd: ROOT,
     stdin: "null",
     stdout: "piped",
@@ -74,26 +81,35 @@ function startProgram(map: string, { seeds: [first, last], jobs, output }: Simul
 /**
  * Runs seeds.
  * @param onOutput Gets what the program prints, as it comes.
- * @returns Its exit code: 0, or 1 if a promise was broken.
+ * @returns Its exit code: 0; 1 if a promise was broken; {@linkcode LOOPS} if it did not end by itself in its time.
  */
 export async function runSimulation(simulation: Simulation, onOutput: (text: string) => void): Promise<number> {
   const map = Deno.makeTempFileSync({ suffix: ".json" });
   try {
     Deno.writeTextFileSync(map, importMap());
     const child = startProgram(map, simulation).spawn();
+    const { seconds } = simulation;
+    let loops = false;
+    const late = seconds !== undefined && setTimeout(() => {
+      loops = true;
+      child.kill("SIGKILL");
+    }, seconds * 1000 + LOOP_MS);
     for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) onOutput(text);
-    return (await child.status).code;
+    const { code } = await child.status;
+    if (late !== false) clearTimeout(late);
+    return loops ? LOOPS : code;
   } finally {
     Deno.removeSync(map);
   }
 }
 
-const USAGE = `deno task simulate [--seeds FIRST-LAST] [--jobs N] [--trace SEED | --hash | --first]
-  --seeds   the seeds to run, as 1-1000 (default: 1-200)
-  --jobs    jobs of each seed (default: 20)
-  --trace   prints everything that happens with one seed
-  --hash    prints a number for each seed, which differs if anything happens otherwise
-  --first   ends at the first seed that breaks a promise`;
+const USAGE = `deno task simulate [--seeds FIRST-LAST] [--jobs N] [--seconds N] [--trace SEED | --hash | --first]
+  --seeds    the seeds to run, as 1-1000 (default: 1-200)
+  --jobs     jobs of each seed (default: 20)
+  --seconds  begins no more seeds after this time
+  --trace    prints everything that happens with one seed
+  --hash     prints a number for each seed, which differs if anything happens otherwise
+  --first    ends at the first seed that breaks a promise`;
 
 function parseSeeds(text: string): [number, number] {
   const [, first, last] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
@@ -109,6 +125,7 @@ async function main(args: string[]): Promise<number> {
     options: {
       seeds: { type: "string", default: "1-200" },
       jobs: { type: "string", default: "20" },
+      seconds: { type: "string" },
       trace: { type: "string" },
       hash: { type: "boolean", default: false },
       first: { type: "boolean", default: false },
@@ -122,8 +139,11 @@ async function main(args: string[]): Promise<number> {
   }
   const jobs = Number(values.jobs);
   if (!Number.isInteger(jobs) || jobs < 1) throw new OptionError(`${values.jobs} is no number of jobs`);
+  const seconds = values.seconds === undefined ? undefined : Number(values.seconds);
+  if (seconds !== undefined && !(seconds > 0)) throw new OptionError(`${values.seconds} is no number of seconds`);
   const output = values.trace !== undefined ? "trace" : values.hash ? "hash" : values.first ? "first" : undefined;
-  return await runSimulation({ seeds: parseSeeds(values.trace ?? values.seeds), jobs, output }, print);
+  const seeds = parseSeeds(values.trace ?? values.seeds);
+  return await runSimulation({ seeds, jobs, output, ...seconds !== undefined && { seconds } }, print);
 }
 
 if (import.meta.main) await runScript(main, { name: "simulate", usage: USAGE });
