@@ -4,7 +4,15 @@
  */
 
 import { joinBytes } from "#lib/values/join_bytes.ts";
-import { HEADER_BYTES, listSegments, readLogId, recordAt, type Segment, type StoredEvent } from "./segment.ts";
+import {
+  HEADER_BYTES,
+  listSegments,
+  missedBetween,
+  readLogId,
+  recordAt,
+  type Segment,
+  type StoredEvent,
+} from "./segment.ts";
 
 /** Bytes that are read at once. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -132,7 +140,7 @@ export class EventLogReader {
       const following = wasAtEnd ? listSegments(this.#directory).find(({ first }) => first > current) : undefined;
       const all = this.#read();
       const events = all[0]?.number < before ? all.filter(({ number }) => number >= before) : all;
-      if (events.length > 0) return { events, missed: before < 0 ? 0 : events[0].number - before };
+      if (events.length > 0) return { events, missed: before < 0 ? 0 : missedBetween(before, events[0].number) };
       if (!wasAtEnd || all.length > 0) continue;
       if (following === undefined) return { events, missed: 0 };
       this.#leave();

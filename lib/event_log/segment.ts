@@ -15,6 +15,12 @@ export const HEADER_BYTES = 8;
 /** Bytes of the time in a body. */
 const TIME_BYTES = 8;
 
+/**
+ * After a boot of the host the numbers go on at a multiple of this, as the last events may be lost with the power that
+ * readers know by their numbers. More events than a system keeps in memory before it writes them.
+ */
+const BOOT_NUMBERS = 2 ** 20;
+
 const NAME = /^(\d{20})\.log$/;
 
 /** A segment of a directory. */
@@ -50,6 +56,16 @@ export function listSegments(directory: string): Segment[] {
     const digits = NAME.exec(name)?.[1];
     return digits === undefined ? [] : [{ path: `${directory}/${name}`, first: Number(digits) }];
   }).sort((a, b) => a.first - b.first);
+}
+
+/** The number at which a log goes on after a boot, if it would have been `next`. */
+export function numberAfterBoot(next: number): number {
+  return (Math.floor(next / BOOT_NUMBERS) + 2) * BOOT_NUMBERS;
+}
+
+/** How many events between two numbers of a log are not in it: the gap of a boot has none that can be counted. */
+export function missedBetween(before: number, first: number): number {
+  return first % BOOT_NUMBERS === 0 && first > before && first - before <= 2 * BOOT_NUMBERS ? 0 : first - before;
 }
 
 /** The id of the log in a directory; `undefined` if there is none. */

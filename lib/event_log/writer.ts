@@ -3,17 +3,20 @@
  * them are written at once. The disk can be full: then that is logged once, what could not be written is left out of
  * the log, and its readers get it from the bus ({@linkcode EventLogParts.onWritten}).
  *
- * A new writer begins a new segment, so that a predecessor that hangs cannot write between its events.
+ * A new writer begins a new segment, so that a predecessor that hangs cannot write between its events. After a boot of
+ * the host it gives no number that events may have had that were lost with the power: readers remember numbers.
  * @module
  */
 
-import { removeIfExists, statIfExists } from "#lib/os/atomic_file.ts";
+import { readTextFileIfExists, removeIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { readBootId } from "#lib/os/moment.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import { messageOf } from "#lib/errors.ts";
 import { writeAll } from "#lib/os/write_all.ts";
 import {
   listSegments,
   makeLogId,
+  numberAfterBoot,
   putRecord,
   readLogId,
   recordAt,
@@ -92,9 +95,10 @@ export class EventLogWriter {
     this.#parts = parts;
     this.#segmentBytes = parts.segmentBytes ?? SEGMENT_BYTES;
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#next = this.#pending = readLogId(directory) === undefined
+    const next = readLogId(directory) === undefined
       ? begin(directory, parts.firstNumber)
       : cutTail(directory, parts.firstNumber);
+    this.#next = this.#pending = noteBoot(directory, next);
     this.#removeOld(Date.now());
   }
 
@@ -221,6 +225,20 @@ function begin(directory: string, first = 0): number {
   for (const { path } of listSegments(directory)) removeIfExists(path);
   makeLogId(directory);
   return first;
+}
+
+/**
+ * Notes in which boot the log is written.
+ * @param next The number of the next event, as the segments say.
+ * @returns The number that it gets.
+ */
+function noteBoot(directory: string, next: number): number {
+  const path = `${directory}/boot`, boot = readBootId();
+  const [, known, first] = /^(\S*) (\d+)$/.exec(readTextFileIfExists(path)?.trim() ?? "") ?? [];
+  if (known === boot) return Math.max(next, Number(first));
+  const number = known === undefined ? next : numberAfterBoot(Math.max(next, Number(first)));
+  writeFileAtomic(path, `${boot} ${number}\n`, { mode: 0o600, sync: true });
+  return number;
 }
 
 /**

@@ -204,3 +204,26 @@ Deno.test("a log without an id is another log: what is there does not count", ()
     assert(reader.id !== undefined && reader.id !== old);
     assertEquals(readFrom(directory, 0).events, []);
   }));
+
+Deno.test("after a boot no number is given again that was lost with the power, and nothing counts as missed", async () => {
+  await withTemporaryDirectory((directory) => {
+    const first = open(directory).writer;
+    append(first, "a", "b", "c");
+    first.close();
+    const [, number] = Deno.readTextFileSync(`${directory}/boot`).split(" ");
+    assertEquals(Number(number), 0);
+    // The power failed, and the last event was not on the disk; a reader knows that it has had the number 2.
+    Deno.truncateSync(`${directory}/00000000000000000000.log`, 2 * (8 + 8 + 1));
+    Deno.writeTextFileSync(`${directory}/boot`, "another-boot 0\n");
+    const second = open(directory).writer;
+    assertEquals(second.next, 2 ** 21);
+    second.close();
+    // Nothing was written until the next start.
+    const third = open(directory).writer;
+    append(third, "d", "e");
+    third.close();
+    assertEquals(readFrom(directory, 0), { events: ["a", "b", "d", "e"], missed: 0 });
+    assertEquals(readFrom(directory, 3), { events: ["d", "e"], missed: 0 });
+    assertEquals(readFrom(directory, 2 ** 21 + 1), { events: ["e"], missed: 0 });
+  });
+});
