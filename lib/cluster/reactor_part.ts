@@ -9,7 +9,7 @@ import type { LeaseName } from "./lease_flags.ts";
 const REACTOR: LeaseName = "reactor";
 
 /** Reads and writes the row for the reactor of this master. */
-export function reactorPart({ database }: ClusterContext): ClusterPart {
+export function reactorPart({ database }: Pick<ClusterContext, "database">): ClusterPart {
   const { schema, origin, incarnation } = database;
   return {
     handlers: {

@@ -64,6 +64,7 @@ export interface ReactionJournal {
 export class ReactorJournal implements ReactionJournal {
   readonly #path: string;
   readonly #error: (text: string) => void;
+  readonly #syncs: boolean;
   #position: ReactorPosition | undefined;
   readonly #open = new Map<string, Taken>();
   /** Of reactions that were started since the last record. */
@@ -75,11 +76,13 @@ export class ReactorJournal implements ReactionJournal {
   /**
    * Reads the journal of a directory, which is made if it does not exist.
    * @param error Logs that it cannot be written.
+   * @param how.syncs Whether reactions that were taken over survive a power failure (`durability: machine`).
    * @throws What reading throws.
    */
-  constructor(directory: string, error: (text: string) => void) {
+  constructor(directory: string, error: (text: string) => void, { syncs = false } = {}) {
     this.#path = `${directory}/journal`;
     this.#error = error;
+    this.#syncs = syncs;
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
     const bytes = readFileIfExists(this.#path);
     if (bytes !== undefined) {
@@ -142,6 +145,7 @@ export class ReactorJournal implements ReactionJournal {
         const framed = frameRecord(encode(record, "disk"), FORM);
         appendFrame(this.#file, framed);
         this.#bytes += framed.length;
+        if (this.#syncs && taken.length > 0) this.#file.syncDataSync();
       }
       this.#failed = false;
     } catch (error) {
@@ -164,7 +168,7 @@ export class ReactorJournal implements ReactionJournal {
       done: [],
     });
     const framed = frameRecord(encode(record, "disk"), FORM);
-    writeFileAtomic(this.#path, joinBytes([framed]), { mode: 0o600 });
+    writeFileAtomic(this.#path, joinBytes([framed]), { mode: 0o600, sync: this.#syncs });
     this.#file = Deno.openSync(this.#path, { append: true });
     this.#bytes = framed.length > MAX_BYTES ? 0 : framed.length;
   }

@@ -45,6 +45,8 @@ clusterTest(
       await b.fire("t/say", map({ n: 3 }));
       await eventually(async () => (await reacted(b)).includes(3), { what: "the reaction of the next" });
       assertEquals((await reacted(b)).toSorted(), [1, 2, 3]);
+      const status = await answerOf(b, "reactor.status");
+      assertEquals(isMap(status) && isMap(status.get("reactions")), true, "the holder has a report");
     } finally {
       Deno.removeSync(file);
     }

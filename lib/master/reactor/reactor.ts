@@ -39,7 +39,7 @@ const REPORT_MS = 1_000;
 export interface ReactorParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
-  readonly rendering: RenderQueue;
+  readonly rendering: Pick<RenderQueue, "render">;
   /** When the master was started, in milliseconds since the epoch. */
   readonly startedMs: number;
   /** What predecessors have done. Default: a file of this master. */
@@ -91,7 +91,9 @@ export class Reactor {
     this.#parts = parts;
     const { opts, log } = parts;
     this.#directory = reactorDirectory(opts.cachedir);
-    this.#journal = parts.journal ?? new ReactorJournal(this.#directory, (text) => log.error(text));
+    Deno.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    this.#journal = parts.journal ??
+      new ReactorJournal(this.#directory, (text) => log.error(text), { syncs: opts.durability === "machine" });
     this.#chains = new ReactionChains(opts.reactor_loop_limit);
     this.#limits = new TagLimits(opts.reactor_limits);
     this.#performer = parts.performer({
