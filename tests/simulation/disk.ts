@@ -23,6 +23,8 @@ interface Info {
 interface FileNode {
   readonly kind: "file";
   readonly info: Info;
+  /** Where its bytes begin, with room for more. */
+  memory?: Uint8Array<ArrayBuffer>;
   bytes: Uint8Array<ArrayBuffer>;
   /** The bytes of the last sync. */
   synced?: Uint8Array<ArrayBuffer>;
@@ -31,6 +33,8 @@ interface FileNode {
 type DirectoryNode = DiskDirectory<FileNode, Info>;
 type Node = FileNode | DirectoryNode;
 
+/** Paths that are remembered in parts. */
+const MOST_PATHS = 5_000;
 /** Milliseconds that a sync takes. */
 const SYNC_MS: readonly [number, number] = [0.2, 30];
 
@@ -38,8 +42,15 @@ const { AlreadyExists, IsADirectory, NotADirectory, NotFound } = Deno.errors;
 const FILE_BITS = 0o100000, DIRECTORY_BITS = 0o40000;
 const encoder = new TextEncoder();
 
+/** Without a stack, which would take longer than everything else here: most callers ask whether there is a file. */
 function missing(path: string): Error {
-  return new NotFound(`No such file or directory (os error 2): '${path}'`);
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return new NotFound(`No such file or directory (os error 2): '${path}'`);
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
 }
 
 /** A disk. */
@@ -76,8 +87,7 @@ class MemoryDisk {
 
   /** The directory of a path, and the name there. */
   #place(path: string): [DirectoryNode, string] {
-    const names = namesOf(path);
-    const name = names.pop();
+    const names = [...namesOf(path)], name = names.pop();
     const directory = this.#existing(`${MOUNT}/${names.join("/")}`);
     if (name === undefined || directory.kind === "file") {
       throw new NotADirectory(`Not a directory (os error 20): '${path}'`);
@@ -108,6 +118,11 @@ class MemoryDisk {
   write(path: string, bytes: Uint8Array, options: Deno.WriteFileOptions = {}): void {
     const { append = false, create = true, createNew = false, mode } = options;
     this.open(path, { write: true, append, create, createNew, truncate: !append, mode }).writeSync(bytes);
+  }
+
+  /** As `Deno.truncateSync`. */
+  truncate(path: string, length = 0): void {
+    new OpenFile(this.#file(path), false).truncateSync(length);
   }
 
   /** As `Deno.readFileSync`. */
@@ -241,19 +256,37 @@ export class OpenFile implements Disposable {
     const node = this.#node;
     if (node.kind === "directory") throw new IsADirectory("Is a directory (os error 21)");
     const at = this.#appends ? node.bytes.length : this.#at;
-    const next = new Uint8Array(Math.max(node.bytes.length, at + bytes.length));
-    next.set(node.bytes);
-    next.set(bytes, at);
-    node.bytes = next;
+    node.bytes = at === node.bytes.length ? appended(node, bytes) : overwritten(node.bytes, bytes, at);
     node.info.changed = new Date();
     this.#at = at + bytes.length;
     return bytes.length;
+  }
+
+  /** Reads from where it is. */
+  readSync(into: Uint8Array): number | null {
+    const node = this.#node;
+    if (node.kind === "directory") throw new IsADirectory("Is a directory (os error 21)");
+    const some = node.bytes.subarray(this.#at, this.#at + into.length);
+    into.set(some);
+    this.#at += some.length;
+    return some.length === 0 ? null : some.length;
+  }
+
+  /** Cuts it off. */
+  truncateSync(length = 0): void {
+    if (this.#node.kind === "directory") throw new IsADirectory("Is a directory (os error 21)");
+    this.#node.bytes = this.#node.bytes.slice(0, length);
   }
 
   /** What was written is on the disk. */
   syncSync(): void {
     if (this.#node.kind === "file") this.#node.synced = this.#node.bytes;
     else this.#node.sync();
+  }
+
+  /** As {@linkcode syncSync}. */
+  syncDataSync(): void {
+    this.syncSync();
   }
 
   /** What has been written until now is on the disk when the promise resolves. */
@@ -271,12 +304,40 @@ export class OpenFile implements Disposable {
   [Symbol.dispose](): void {}
 }
 
+/** What was written is never changed, but the memory behind it may have more. */
+function appended(node: FileNode, more: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { bytes } = node, length = bytes.length + more.length;
+  let memory = node.memory;
+  if (memory === undefined || memory.buffer !== bytes.buffer || memory.length < length) {
+    memory = node.memory = new Uint8Array(2 * length);
+    memory.set(bytes);
+  }
+  memory.set(more, bytes.length);
+  return memory.subarray(0, length);
+}
+
+function overwritten(bytes: Uint8Array, more: Uint8Array, at: number): Uint8Array<ArrayBuffer> {
+  const next = new Uint8Array(Math.max(bytes.length, at + more.length));
+  next.set(bytes);
+  next.set(more, at);
+  return next;
+}
+
 /** The part of the tree that is a machine's disk: two names below the mount, a run and a host. */
 export function machineOf(path: string): string {
   return `${MOUNT}/${namesOf(path).slice(0, 2).join("/")}`;
 }
 
-function namesOf(path: string): string[] {
+const known = new Map<string, readonly string[]>();
+
+function namesOf(path: string): readonly string[] {
+  const names = known.get(path) ?? splitPath(path);
+  if (known.size >= MOST_PATHS) known.clear();
+  known.set(path, names);
+  return names;
+}
+
+function splitPath(path: string): string[] {
   return path.slice(MOUNT.length).split("/").filter((name) => name !== "");
 }
 
@@ -341,6 +402,7 @@ export function diskCalls(disk: () => MemoryDisk): { readonly looks: Calls; read
       mkdirSync: (path: string, options?: Deno.MkdirOptions) => disk().makeDirectory(path, options),
       openSync: (path: string, options?: Deno.OpenOptions) => disk().open(path, options),
       removeSync: (path: string, options?: Deno.RemoveOptions) => disk().remove(path, options),
+      truncateSync: (path: string, length?: number) => disk().truncate(path, length),
       renameSync: (from: string, to: string) => disk().rename(from, to),
       writeFileSync: (path: string, bytes: Uint8Array, options?: Deno.WriteFileOptions) =>
         disk().write(path, bytes, options),

@@ -15,12 +15,14 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
 import { beginDatabase } from "./database.ts";
-import { Ledger, type StoredReturns } from "./ledger.ts";
+import { brokenEvents, eventEnds } from "./event_check.ts";
+import { type Counts, Ledger, type StoredReturns } from "./ledger.ts";
 import { SimulatedMaster } from "./master.ts";
 import type { ClusterParts } from "./member.ts";
 import { startMinion } from "./minion.ts";
 import { beginNetwork, type Network } from "./network.ts";
 import { runJob } from "./operator.ts";
+import { fireOrder, loggedOrders, ORDER_MAP } from "./reactor.ts";
 import { beginWorld, type Machine, newMachine, SimulatedProcess, World } from "./world.ts";
 
 /** The RSA keys of a fleet: made once, since they decide nothing. */
@@ -50,12 +52,8 @@ export interface RunOptions {
 }
 
 /** What came of a run. */
-export interface RunOutcome {
+export interface RunOutcome extends Counts {
   readonly violations: readonly string[];
-  readonly jobs: number;
-  readonly runs: number;
-  /** What the clients of jobs were told of minions, by the outcome. */
-  readonly told: Readonly<Record<string, number>>;
   /** Faults by their kind. */
   readonly faults: Readonly<Record<string, number>>;
   /** Seconds of the world. */
@@ -80,6 +78,8 @@ const POWER_JOB_EVERY_MS = 15_000;
 const POWER_SHARE = 0.3;
 /** Milliseconds after the last fault in which everything must be done. */
 const QUIET_MS = 600_000;
+/** How long an event takes to the other masters at most, in milliseconds. */
+const EVENTS_MS = 5_000;
 /** How long a dead process stays away, in milliseconds. */
 const AWAY_MS: readonly [number, number] = [200, 8_000];
 /** The farthest jump of a clock, in milliseconds: two days, so that no return is dropped for its age (a week). */
@@ -173,6 +173,8 @@ class Fleet {
         // A week: no job ends before the run does.
         job_ttl: 604_800,
         hash_type: "sha256",
+        event_log_keep: 604_800,
+        reactor: ORDER_MAP,
         ...this.#cluster && { master_job_cache: "postgresql", interface: addressOf(name) },
       },
     }).opts;
@@ -197,20 +199,27 @@ class Fleet {
     }
     // Everybody is there before the first job.
     await world.pass(5_000);
+    const begins = eventEnds(this.#masterOpts);
     for (let job = 0; job < this.#options.jobs; job++) {
       this.#disturb();
-      world.within(
-        this.#operator,
-        () => this.#publish(),
-      );
+      world.within(this.#operator, () => {
+        this.#publish();
+        this.#order(job);
+      });
       await world.pass(world.nowMs + world.random.between(0, this.#losesPower ? POWER_JOB_EVERY_MS : JOB_EVERY_MS));
     }
     this.#stormy = false;
     for (const host of this.#hosts) host.process.diesAfter = host.powerFails = undefined;
     this.#cluster?.database.goAway(0);
     await world.pass(world.nowMs + 2 * AWAY_MS[1]);
+    this.#ledger.promiseOrders(this.#masterOpts.flatMap((opts) => loggedOrders(opts)));
     await world.pass(world.nowMs + QUIET_MS, () => this.#ledger.isComplete(this.#store));
-    if (this.#cluster !== undefined) this.#checkLeases();
+    if (this.#cluster !== undefined) {
+      this.#checkLeases();
+      const ends = eventEnds(this.#masterOpts);
+      await world.pass(world.nowMs + EVENTS_MS);
+      brokenEvents(this.#masterOpts, begins, ends).forEach((text) => this.#ledger.breaks(text));
+    }
     return {
       violations: this.#ledger.violations(this.#store),
       ...this.#ledger.counts,
@@ -228,6 +237,13 @@ class Fleet {
     const i = this.#cluster === undefined ? 0 : this.#world.random.integer(0, this.#masterOpts.length - 1);
     const parts = { opts: this.#masterOpts[i], log: this.#log, ledger: this.#ledger, master: MASTERS[i] };
     void runJob(parts, this.#target());
+  }
+
+  /** Fires an event that the reactor answers with a job. */
+  #order(order: number): void {
+    const { random } = this.#world;
+    const opts = this.#cluster === undefined ? this.#masterOpts[0] : random.pick(this.#masterOpts);
+    void fireOrder(opts, order, random.pick([...this.#options.keys.minions.keys()]));
   }
 
   /** When nothing goes wrong, somebody holds each lease. */
@@ -284,7 +300,14 @@ class Fleet {
       onLease: (name: LeaseName, holds: boolean) => holds && this.#onLease(i, name),
     };
     this.#masters[i] = undefined;
-    SimulatedMaster.start({ process, opts: this.#masterOpts[i], key, log: this.#log, ...cluster && { cluster } }).then(
+    SimulatedMaster.start({
+      process,
+      opts: this.#masterOpts[i],
+      key,
+      log: this.#log,
+      onOrder: (order, jid) => this.#ledger.order(order, jid),
+      ...cluster && { cluster },
+    }).then(
       (master) => this.#masters[i] = master,
       (error) => {
         // It died while it started.

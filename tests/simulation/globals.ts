@@ -9,28 +9,12 @@ import { disk, diskCalls, MOUNT, OpenFile } from "./disk.ts";
 import { network } from "./network.ts";
 import { hasWorld, ProcessDied, world } from "./world.ts";
 
-/** The id of the boot of the current process's machine. */
-function bootId(): string {
-  return `5d1f5a2e-0000-4000-8000-${bootedMs().toFixed(3).replace(".", "").padStart(12, "0")}`;
-}
-
-/** When that machine was booted. */
-function bootedMs(): number {
-  return world().process?.host.bootedMs ?? 0;
-}
-
 /** Puts the replacements in place, for the rest of this program. */
 export function replaceGlobals(): void {
   replaceClocks();
   replaceChance();
   replaceDisk();
   replaceUnixSockets();
-  const read = Deno.readTextFileSync;
-  replace(Deno, "readTextFileSync", (path: string | URL) => {
-    if (hasWorld() && path === "/proc/uptime") return `${((world().nowMs - bootedMs()) / 1000).toFixed(2)} 0.00\n`;
-    if (hasWorld() && path === "/proc/sys/kernel/random/boot_id") return `${bootId()}\n`;
-    return read(path);
-  });
 }
 
 function replaceClocks(): void {
@@ -103,7 +87,9 @@ function replaceDisk(): void {
       throw new Error(`The simulated disk has no ${later}`);
     });
   }
-  for (const name of ["syncData", "syncSync", "writeSync"]) wrap(OpenFile.prototype, name, () => beforeCall("change"));
+  for (const name of ["syncData", "syncSync", "syncDataSync", "truncateSync", "writeSync"]) {
+    wrap(OpenFile.prototype, name, () => beforeCall("change"));
+  }
 }
 
 /** Has a function of the runtime answered otherwise if its first argument is a path of the simulated disk. */

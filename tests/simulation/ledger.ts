@@ -5,6 +5,7 @@
  */
 
 import type { Outcome } from "#lib/protocol/outcome.ts";
+import type { Order } from "./reactor.ts";
 import { world } from "./world.ts";
 
 /** What `salt` has told of a job that runs without errors on minions that all have accepted keys. */
@@ -33,6 +34,15 @@ interface Told {
   readonly deathsBefore: number;
 }
 
+/** What was counted. */
+export interface Counts {
+  readonly jobs: number;
+  /** Orders that the reactor had to do. */
+  readonly orders: number;
+  readonly runs: number;
+  readonly told: Readonly<Record<string, number>>;
+}
+
 /** The record of one run. */
 export class Ledger {
   readonly #confirmed = new Map<string, readonly string[]>();
@@ -41,15 +51,25 @@ export class Ledger {
   readonly #told = new Map<string, Told>();
   readonly #deaths = new Map<string, number>();
   readonly #broken: string[] = [];
+  /** The ids of the jobs that were published for an order, by its number. */
+  readonly #orderJobs = new Map<number, Set<string>>();
+  #orders: readonly Order[] = [];
+  /** Returns that were seen to be stored. */
+  readonly #stored = new Set<string>();
 
   /** Number of jobs that the master has confirmed, of runs, and of outcomes that clients were told. */
-  get counts(): { readonly jobs: number; readonly runs: number; readonly told: Readonly<Record<string, number>> } {
+  get counts(): Counts {
     const told: Record<string, number> = {};
     for (const { outcomes, state } of this.#told.values()) {
       for (const outcome of outcomes.values()) told[outcome] = (told[outcome] ?? 0) + 1;
       if (state === "lost") told["master lost"] = (told["master lost"] ?? 0) + 1;
     }
-    return { jobs: this.#confirmed.size, runs: [...this.#runs.values()].reduce((sum, count) => sum + count, 0), told };
+    return {
+      jobs: this.#confirmed.size,
+      orders: this.#orders.length,
+      runs: [...this.#runs.values()].reduce((sum, count) => sum + count, 0),
+      told,
+    };
   }
 
   /** A master has given an operator the id of a job, and has named its minions. */
@@ -117,6 +137,28 @@ export class Ledger {
     if (store.has(jid, id)) this.#breaks(`${key} began after its return was stored`);
   }
 
+  /** A reactor publishes the job of an order. */
+  order(order: number, jid: string): void {
+    // A dead process goes on until it waits; what it does has not happened.
+    if (world().process?.alive === false) return;
+    world().note(`the reactor publishes ${jid} for the order ${order}`);
+    const jobs = this.#orderJobs.get(order) ?? new Set();
+    this.#orderJobs.set(order, jobs.add(jid));
+    if (jobs.size > 1) this.#breaks(`the order ${order} has ${jobs.size} jobs: ${[...jobs].join(", ")}`);
+  }
+
+  /** These orders must be done. */
+  promiseOrders(orders: readonly Order[]): void {
+    this.#orders = orders;
+    world().note(`orders: ${orders.map(({ order }) => order).join(", ")}`);
+  }
+
+  #undone(store: StoredReturns): number[] {
+    return this.#orders.filter(({ order, minion }) =>
+      ![...this.#orderJobs.get(order) ?? []].some((jid) => store.has(jid, minion))
+    ).map(({ order }) => order);
+  }
+
   /** The master has acknowledged a return. */
   acknowledge(jid: string, id: string): void {
     this.#acknowledged.add(`${jid} ${id}`);
@@ -133,9 +175,19 @@ export class Ledger {
     this.#broken.push(text);
   }
 
-  /** Whether every confirmed job has a return of each of its minions. */
+  /** Whether every confirmed job has a return of each of its minions, and every order is done. */
   isComplete(store: StoredReturns): boolean {
-    return this.#missing(store).length === 0 && this.#waiting.length === 0;
+    const seen = { has: (jid: string, id: string) => this.#hasSeen(store, jid, id) };
+    return this.#waiting.length === 0 && this.#missing(seen).length === 0 && this.#undone(seen).length === 0;
+  }
+
+  /** Whether a return was stored once: each is asked for again and again, at last by {@linkcode violations}. */
+  #hasSeen(store: StoredReturns, jid: string, id: string): boolean {
+    const key = `${jid} ${id}`;
+    if (this.#stored.has(key)) return true;
+    if (!store.has(jid, id)) return false;
+    this.#stored.add(key);
+    return true;
   }
 
   #missing(store: StoredReturns): string[] {
@@ -171,6 +223,7 @@ export class Ledger {
       ...this.#toldWrong(store),
       ...this.#waiting.map((jid) => `the client of ${jid} still waits`),
       ...this.#missing(store).map((key) => `${key}: confirmed, and there is no return`),
+      ...this.#undone(store).map((order) => `the order ${order} is in the log of events, and was not done`),
     ];
   }
 }

@@ -1,14 +1,11 @@
 /**
- * A simulated master: the real services and handlers of requests, delivery of jobs, presence and job store, in one
- * process of the world.
+ * A simulated master: the real services and handlers of requests, delivery of jobs, presence, job store and reactor, in
+ * one process of the world.
  * @module
  */
 
 import { createAccessKeys } from "#lib/auth/access.ts";
 import { packEvent, unpackMatching } from "#lib/bus/event.ts";
-import { masterBus } from "#lib/bus/paths.ts";
-import { ANSWERS_NAMES, BUS_WELCOME } from "#lib/bus/subscriber.ts";
-import { readSubscriberTopic } from "#lib/bus/subscribers.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { publishPullPath } from "#lib/config/master_paths.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
@@ -31,15 +28,19 @@ import { RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { signInMemory } from "#lib/master/requests/sign_in_turns.ts";
 import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { SimulatedBus } from "./bus.ts";
 import { type ClusterParts, SimulatedMember } from "./member.ts";
 import { type Connection, network } from "./network.ts";
 import { PublishSocket } from "./publish_socket.ts";
+import { startReactor } from "./reactor.ts";
 import { type SimulatedProcess, world } from "./world.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ownConnection } from "#tests/support/fleet/attempts.ts";
 
 const PUBLISH_PORT = 4505;
+/** As a real master numbers the events of a cluster. */
+const EVENTS_PER_MS = 100;
 
 /** What a master is started with. */
 export interface MasterParts {
@@ -47,6 +48,8 @@ export interface MasterParts {
   readonly opts: MasterOpts;
   readonly key: PrivateKey;
   readonly log: Logger;
+  /** Called with the number of an order and the id of its job, before the reactor publishes that. */
+  onOrder(order: number, jid: string): void;
   /** What it shares with the other masters of its cluster, if it has one. */
   readonly cluster?: ClusterParts;
 }
@@ -75,17 +78,16 @@ export class SimulatedMaster {
     const sessions = openSessions(opts, { sessions: own.memory, cluster });
     const host = opts.interface === "0.0.0.0" ? "127.0.0.1" : opts.interface;
     const events = { context: 0n, address: `inproc://${process.name}/events` };
-    const bus = openBus(process);
-    network().listen(`ipc://${masterBus(opts.sock_dir).pub}`, bus);
+    const bus = new SimulatedBus({
+      process,
+      opts,
+      log,
+      events: events.address,
+      ...cluster && { firstNumber: Date.now() * EVENTS_PER_MS },
+      onEvent: (frame) => unpackMatching(frame, (tag) => (delivery.jobs.noteEvent(tag), false)),
+    });
     const delivery = this.#openDelivery(sessions, { socket: () => this.#publishing, bus });
     this.#publishing = delivery.socket;
-    network().listen(events.address, {
-      process,
-      receive: ([frame]) => {
-        unpackMatching(frame, (tag) => (delivery.jobs.noteEvent(tag), false));
-        bus.publish(frame);
-      },
-    });
     network().listen(`ipc://${publishPullPath(opts.sock_dir)}`, {
       process,
       receive: ([frame]) => void delivery.jobs.deliver(frame),
@@ -106,14 +108,16 @@ export class SimulatedMaster {
       accessKeys: createAccessKeys(opts.cachedir, ["root"]),
       owner: "root",
     }, { log, plugins: { backends: BACKENDS, loadEauth }, onWait: ownConnection, post: () => {} });
-    const requests = new RequestHandler(this.member?.within(services) ?? services);
+    const all = this.member?.within(services) ?? services;
+    const requests = new RequestHandler(all);
     network().listen(`tcp://${host}:4506`, {
       process,
       receive: ([frame], connection) => void answer(requests, frame, connection),
     });
+    startReactor({ opts, log, services: all, lease: this.member?.reactorLease, onOrder: parts.onOrder });
   }
 
-  #openDelivery(sessions: MinionSessions, { socket, bus }: { socket(): PublishSocket; readonly bus: PublishSocket }) {
+  #openDelivery(sessions: MinionSessions, { socket, bus }: { socket(): PublishSocket; readonly bus: SimulatedBus }) {
     const { process, opts, key, log } = this.#parts;
     const book = new PresenceBook({
       sessionKeys: (id) => sessions.crypticles(id).map(({ keyString }) => keyString),
@@ -145,20 +149,6 @@ export class SimulatedMaster {
     world().note("the shared key is rotated");
     this.#sharedKey.rotate();
   }
-}
-
-/** The event bus: it says to a subscriber when all its subscriptions are active. */
-function openBus(process: SimulatedProcess): PublishSocket {
-  const bus = new PublishSocket(process, {
-    welcome: BUS_WELCOME + ANSWERS_NAMES,
-    onSubscription: (frame) => {
-      const topic = new TextDecoder().decode(frame.subarray(1));
-      if (frame[0] === 1 && readSubscriberTopic(topic) !== undefined) {
-        bus.publish(new TextEncoder().encode(`${topic}\n0`));
-      }
-    },
-  });
-  return bus;
 }
 
 async function answer(requests: RequestHandler, frame: Uint8Array, connection: Connection): Promise<void> {

@@ -1,28 +1,34 @@
 /**
- * A simulated master's part of its cluster: the real log of publishes, signs of life, leases and outbox, over the model
- * of the database. Keys of minions are on each master's disk from the beginning, and events stay where they are fired:
- * a client hears nothing of what another master was given, and finds it in the database.
+ * A simulated master's part of its cluster: the real log of publishes, exchange of events, place of the reactor, signs
+ * of life, leases and outbox, over the model of the database.
  * @module
  */
 
+import { masterBus } from "#lib/bus/paths.ts";
+import { EventSender } from "#lib/bus/sender.ts";
 import { ClusterMembers } from "#lib/cluster/cluster_members.ts";
 import { RootKeys } from "#lib/cluster/cluster_secrets.ts";
+import { EventExchange } from "#lib/cluster/event_exchange.ts";
 import { LeaseFlags, type LeaseName, LEASES } from "#lib/cluster/lease_flags.ts";
 import { PublishLog } from "#lib/cluster/publish_log.ts";
+import { reactorPart } from "#lib/cluster/reactor_part.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { publishPullPath } from "#lib/config/master_paths.ts";
+import { clusterDirectory, eventLogDirectory, publishPullPath } from "#lib/config/master_paths.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
+import type { ReactorLease } from "#lib/master/reactor/leased_journal.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import type { SharedKey } from "#lib/keys/shared_key.ts";
 import type { MasterServices } from "#lib/master/requests/services.ts";
 import { readMoment } from "#lib/os/moment.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import { setInterval } from "#lib/os/timers.ts";
 import { Outbox } from "#lib/sockets/endpoint.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import { OutboxRows } from "#lib/stores/outbox_rows.ts";
 import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
+import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
 import type { JobRows } from "#lib/stores/rows.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map, str } from "#lib/values/value.ts";
@@ -44,6 +50,8 @@ export interface ClusterParts {
 const MOST_ROWS = 3;
 /** How often a master looks at its leases, in milliseconds. */
 const LOOK_MS = 250;
+/** Pause before the exchange of events is begun again, in milliseconds. */
+const RETRY_MS = 1_000;
 
 /** One master of a cluster. */
 export class SimulatedMember {
@@ -51,6 +59,9 @@ export class SimulatedMember {
   readonly flags = new LeaseFlags();
   readonly #rows: JobRows;
   readonly #publishes: PublishLog;
+  readonly #exchange: EventExchange;
+  /** Where the reactor of the cluster is. */
+  readonly reactorLease: ReactorLease;
 
   /** Joins, in the current process. */
   constructor(
@@ -58,13 +69,13 @@ export class SimulatedMember {
     { opts, key, log }: { readonly opts: MasterOpts; readonly key: PrivateKey; readonly log: Logger },
   ) {
     const leaseMs = opts.cluster_lease * 1000;
-    const cluster = new ModelCluster(database, { origin, leaseMs, waitMs: opts.job_store_wait * 1000 });
+    const cluster = new ModelCluster(database, { origin, name: opts.id, leaseMs, waitMs: opts.job_store_wait * 1000 });
     const { incarnation } = cluster;
     new ClusterMembers({
       cluster,
       flags: this.flags,
       log,
-      applicant: { name: `master-${origin}`, address: opts.interface, leaseMs, last: undefined, incarnation },
+      applicant: { name: opts.id, address: opts.interface, leaseMs, last: undefined, incarnation },
       facts: () => ({ minions: 0, outbox: 0 }),
     });
     setInterval(() => LEASES.forEach((name) => onLease(name, this.flags.holds(name))), LOOK_MS);
@@ -90,11 +101,35 @@ export class SimulatedMember {
         await publisher.send([encode(map({ load, minions: [...minions], ttl_ms: ttlMs, live, again }), "disk")]);
       },
     });
+    this.reactorLease = leaseOf(cluster, this.flags);
+    const bus = new EventSender(masterBus(opts.sock_dir).pull);
+    this.#exchange = new EventExchange({
+      database: cluster,
+      paths: masterBus(opts.sock_dir),
+      logDirectory: eventLogDirectory(opts.cachedir),
+      directory: clusterDirectory(opts.cachedir),
+      startedMs: Date.now(),
+      log,
+      fire: (frame) => bus.firePacked(frame),
+    });
   }
 
   /** Follows the other masters, when this one can publish. */
   open(): void {
     this.#publishes.open();
+    void this.#exchangeEvents();
+  }
+
+  /** As eventPart does (lib/cluster/event_part.ts). */
+  async #exchangeEvents(): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#exchange.open();
+      } catch (error) {
+        if (!(error instanceof DatabaseAwayError)) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
   }
 
   /** The services of a master with the jobs of the cluster. */
@@ -104,4 +139,18 @@ export class SimulatedMember {
     };
     return { ...services, jobs: { ...services.jobs, store: this.store, rows: this.#rows, share } };
   }
+}
+
+/** The row of the lease, as the reactor's thread asks the Cluster thread for it. */
+function leaseOf(database: ModelCluster, flags: LeaseFlags): ReactorLease {
+  const { handlers: { reactorPosition, reactorTake } = {} } = reactorPart({ database });
+  if (reactorPosition === undefined || reactorTake === undefined) throw new Error("The reactor has no row");
+  return {
+    holds: () => flags.holds("reactor"),
+    async read() {
+      const position = await reactorPosition(null);
+      return position instanceof Uint8Array ? position : null;
+    },
+    write: async (position) => await reactorTake(position) === true,
+  };
 }

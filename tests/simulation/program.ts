@@ -6,6 +6,7 @@
  * @module
  */
 
+import { describeError } from "#lib/errors.ts";
 import { makeKeys, type RunOutcome, simulate } from "./fleet.ts";
 import { replaceGlobals } from "./globals.ts";
 import { ProcessDied } from "./world.ts";
@@ -50,7 +51,9 @@ async function main([first, last, jobs, seconds, trace]: string[]): Promise<numb
     [...new Set(outcomes.flatMap((outcome) => Object.keys(of(outcome))))].sort()
       .map((kind) => `${kind} ${sum((outcome) => of(outcome)[kind] ?? 0)}`).join(", ");
   print(
-    `${outcomes.length} seeds, ${sum(({ jobs }) => jobs)} jobs, ${sum(({ runs }) => runs)} runs, ` +
+    `${outcomes.length} seeds, ${sum(({ jobs }) => jobs)} jobs, ${sum(({ orders }) => orders)} orders, ${
+      sum(({ runs }) => runs)
+    } runs, ` +
       `${Math.round(sum(({ seconds }) => seconds))} s simulated; faults: ` +
       `${sums(({ faults }) => faults)}; told: ${sums(({ told }) => told)}`,
   );
@@ -58,4 +61,10 @@ async function main([first, last, jobs, seconds, trace]: string[]): Promise<numb
   return failed.length === 0 ? 0 : 1;
 }
 
-Deno.exit(await main(Deno.args));
+// A rejection here would be taken for the death of a process.
+Deno.exit(
+  await main(Deno.args).catch((error) => {
+    print(describeError(error));
+    return 3;
+  }),
+);

@@ -22,6 +22,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   "lib/fleet/connected_ids.ts": "tests/simulation/replacements/connected_ids.ts",
   "lib/libc/sync.ts": "tests/simulation/replacements/sync.ts",
   "lib/minion/masters/master_diagnosis.ts": "tests/simulation/replacements/master_diagnosis.ts",
+  "lib/os/moment.ts": "tests/simulation/replacements/moment.ts",
   "lib/os/timers.ts": "tests/simulation/replacements/timers.ts",
   "lib/stores/open_rows.ts": "tests/simulation/replacements/open_rows.ts",
   "lib/sockets/endpoint.ts": "tests/simulation/replacements/endpoint.ts",

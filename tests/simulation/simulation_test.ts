@@ -18,8 +18,8 @@ Deno.test("200 simulated fleets with faults lose no promised job or return, and 
   assertEquals(code, 0, text);
   assertMatch(text, /0 seeds failed/);
   // A simulation in which nothing happens finds nothing.
-  const [, jobs, runs] = /200 seeds, (\d+) jobs, (\d+) runs/.exec(text) ?? [];
-  assert(Number(jobs) > 1_000 && Number(runs) > 3_000, text);
+  const [, jobs, orders, runs] = /200 seeds, (\d+) jobs, (\d+) orders, (\d+) runs/.exec(text) ?? [];
+  assert(Number(jobs) > 1_000 && Number(orders) > 2_000 && Number(runs) > 3_000, text);
   for (const fault of ["clock", "cut", "kill both", "kill master", "kill minion", "rotate", "stall"]) {
     assert(Number(new RegExp(`${fault} (\\d+)`).exec(text)?.[1]) > 100, `${fault} in ${text}`);
   }

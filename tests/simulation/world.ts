@@ -148,6 +148,15 @@ export class World {
     return this.#contexts.run(process, run);
   }
 
+  /** What is called while its process dies ends there. */
+  #runIn(process: SimulatedProcess, run: () => void): void {
+    try {
+      this.#contexts.run(process, run);
+    } catch (error) {
+      if (process.alive || !(error instanceof ProcessDied)) throw error;
+    }
+  }
+
   /**
    * Lets time pass until `untilMs`, or until `isOver` says so.
    * @returns Whether `isOver` said so.
@@ -168,7 +177,7 @@ export class World {
         continue;
       }
       if (next.process === undefined) next.run();
-      else if (next.process.alive) this.#contexts.run(next.process, next.run);
+      else if (next.process.alive) this.#runIn(next.process, next.run);
       else continue;
       await settle();
     }
