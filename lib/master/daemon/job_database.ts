@@ -5,19 +5,13 @@
 
 import type { MasterOpts } from "#lib/config/options.ts";
 import { type PortPost, ThreadPorts } from "#lib/runtime/thread_ports.ts";
-import type { SupervisedThread, SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
+import type { SupervisedThread } from "#lib/sockets/supervised_thread.ts";
 import { type NewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
 import type { JobRows } from "#lib/stores/rows.ts";
 import { jobStoreKind } from "#lib/stores/store_options.ts";
 import type { StoreInit } from "#lib/stores/store_thread.ts";
+import type { MasterThreads } from "./master_threads.ts";
 import { running } from "./starting.ts";
-
-/** Starts a thread that is started again when it ends. */
-type KeepThread = (
-  name: string,
-  url: URL,
-  options: Pick<SupervisedThreadOptions<StoreInit>, "init" | "onSuccessor">,
-) => SupervisedThread<StoreInit>;
 
 /** The database of one master. */
 export class JobDatabase {
@@ -25,8 +19,8 @@ export class JobDatabase {
   readonly thread: SupervisedThread<StoreInit>;
   readonly #ports: ThreadPorts<NewStorePort>;
 
-  private constructor(init: Omit<StoreInit, "sockets">, keep: KeepThread) {
-    const thread: SupervisedThread<StoreInit> = this.thread = keep(
+  private constructor(init: Omit<StoreInit, "sockets">, threads: MasterThreads) {
+    const thread: SupervisedThread<StoreInit> = this.thread = threads.keep<StoreInit>(
       "JobStore",
       new URL("../../stores/store_thread.ts", import.meta.url),
       { init: () => init, onSuccessor: () => this.#ports.replaced() },
@@ -44,10 +38,10 @@ export class JobDatabase {
   static async start(
     opts: MasterOpts,
     init: Omit<StoreInit, "sockets">,
-    keep: KeepThread,
+    threads: MasterThreads,
   ): Promise<JobDatabase | undefined> {
     if (jobStoreKind(opts) === "local_cache") return undefined;
-    const database = new JobDatabase(init, keep);
+    const database = new JobDatabase(init, threads);
     await running(database.thread);
     return database;
   }

@@ -10,22 +10,16 @@ import { DataCache } from "#lib/fleet/data_cache.ts";
 import { removePeersPresence } from "#lib/fleet/presence_file.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
-import type { BusThreadInit } from "#lib/bus/thread.ts";
-import { busStatePath } from "#lib/bus/state_file.ts";
 import { EventSender } from "#lib/bus/sender.ts";
-import { logSocket, masterBus, pythonBus, removeSocketFile } from "#lib/bus/paths.ts";
+import { masterBus, removeSocketFile } from "#lib/bus/paths.ts";
 import { MasterSchedule } from "#lib/master/functions/master_schedule.ts";
 import type { EventReturnInit } from "#lib/master/event_return/event_return_thread.ts";
 import { hasMasterReturners } from "#lib/master/event_return/has_returners.ts";
 import { FlowReport } from "./flow_report.ts";
 import { checkFlow, flowMemory } from "#lib/flow/open_flow.ts";
-import { FunctionProcesses } from "#lib/master/functions/processes.ts";
-import { type FunctionMessage, parseFunctionRequest } from "#lib/master/functions/messages.ts";
-import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "#lib/pillar/messages.ts";
-import { PillarProcesses } from "#lib/pillar/processes.ts";
-import { inFlightMemory, MAX_IN_FLIGHT } from "./in_flight_request.ts";
+import { parseFunctionRequest } from "#lib/master/functions/messages.ts";
 import { jidMemory, setJidOrigin } from "#lib/protocol/jid.ts";
-import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
+import type { SupervisedThread } from "#lib/sockets/supervised_thread.ts";
 import { undeliveredSecret } from "#lib/keys/master_rotation.ts";
 import { loadOrCreateKeyPair, loadOrCreateMasterKey } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -37,17 +31,18 @@ import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts"
 import { ENGINE_PROCESS, masterProcess } from "#lib/runtime/self_command.ts";
 import { FileUpdates } from "./file_updates.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
-import type { PortPost } from "#lib/runtime/thread_ports.ts";
 import { AdmittedUsers } from "./admitted_users.ts";
 import { JobDatabase } from "./job_database.ts";
 import { KeyRotation, settlePair } from "./key_rotation.ts";
 import { RequestPort } from "./request_port.ts";
 import { listening } from "./starting.ts";
 import { Maintenance } from "./maintenance.ts";
+import { MasterEventBus } from "./event_bus.ts";
+import { MasterThreads } from "./master_threads.ts";
+import { MWorkers } from "./mworkers.ts";
 import { restoreFromJournal } from "./journal.ts";
-import { eventLogDirectory, portsPath, publishPullPath } from "#lib/config/master_paths.ts";
+import { portsPath, publishPullPath } from "#lib/config/master_paths.ts";
 import type { StoreInit } from "#lib/stores/store_thread.ts";
-import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
@@ -63,12 +58,9 @@ import { reactorOpts } from "#lib/reactor/reactor_opts.ts";
 import { rateMemory } from "#lib/master/requests/rate_limit.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
-import { ZmqContext } from "#lib/sockets/libzmq.ts";
 import { signInMemory } from "#lib/master/requests/sign_in_turns.ts";
-import type { SharedPlace } from "#lib/sockets/endpoint.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
-import { StopWord } from "#lib/values/stop_word.ts";
 import { truthy, type ValueMap } from "#lib/values/value.ts";
 import { CpuTimeWatch } from "#lib/runtime/cpu_time_watch.ts";
 
@@ -82,23 +74,11 @@ const BUS_END_MS = 1_000;
  * client.
  */
 const ANSWERS_MS = 1_500;
-
-/** The signal that the error of an MWorker which computes without end names. */
-const SIGKILL = 9;
 /**
  * Time for the last replies to get from the MWorkers' sockets to the network, in milliseconds; normally one is enough.
  * In steps, since a machine that is suspended may use up a whole step.
  */
 const LAST_REPLIES_MS = [20, 20, 20, 20];
-/**
- * The address of the event bus for the threads of this process: in memory, without libzmq's threads in between, and
- * without system calls while both sides are busy.
- */
-const EVENTS = "inproc://events";
-
-/** More events than a master of a cluster ever fires in a millisecond. */
-const EVENTS_PER_MS = 100;
-
 /** Time for the last metrics, in milliseconds. */
 const LAST_METRICS_MS = 500;
 /** A running master. */
@@ -106,9 +86,8 @@ export class Master {
   readonly #opts: MasterOpts;
   readonly #log: Logger;
   readonly #sharedKey = new SharedKey();
-  readonly #threads = new Map<string, SupervisedThread>();
-  /** Stopped last, because the others still fire events. */
-  #bus: SupervisedThread | undefined;
+  readonly #threads: MasterThreads;
+  readonly #bus: MasterEventBus;
   #publisher: SupervisedThread | undefined;
   /** Exports what belongs to no thread, if the option `metrics` asks for it. */
   #meter: Meter | undefined;
@@ -117,14 +96,8 @@ export class Master {
   #cluster: MasterCluster | undefined;
   /** Has the database of the cluster, and stops after the threads that use it. */
   #clusterThread: SupervisedThread | undefined;
-  #workers: readonly SupervisedThread[] = [];
+  #workers: MWorkers | undefined;
   #requests: RequestPort | undefined;
-  /** Runs functions of runners and wheel modules for clients. */
-  #functions: FunctionProcesses | undefined;
-  /** The processes that minions' pillars are compiled in. */
-  #pillars: PillarProcesses | undefined;
-  /** The context of the sockets between MWorkers and event bus, which outlives the proxy. */
-  readonly #busContext = ZmqContext.create();
   #memoryLooks: CpuTimeWatch | undefined;
   readonly #closed = Promise.withResolvers<void>();
   #maintenance: Maintenance | undefined;
@@ -139,6 +112,9 @@ export class Master {
   private constructor(opts: MasterOpts, log: Logger) {
     this.#opts = opts;
     this.#log = log;
+    this.#bus = new MasterEventBus(opts);
+    // The caller of start() gets the error of a thread that dies during the start.
+    this.#threads = new MasterThreads(log, () => this.#closing || !this.#serving);
   }
 
   /** Resolves when the master has ended. */
@@ -199,7 +175,8 @@ export class Master {
       ...this.#cluster !== undefined && { cluster: this.#cluster.forThreads },
       ...flow !== undefined && { flow },
     };
-    const events = await this.#startBus(users.listeners);
+    const inCluster = this.#cluster !== undefined;
+    const events = await this.#bus.start(this.#threads, { listeners: users.listeners, inCluster });
     await this.#startDatabase({ opts: shared.opts, events });
     await this.#startCluster({ opts: shared.opts, jobSecret, events });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
@@ -239,50 +216,16 @@ export class Master {
     this.#serving = true;
   }
 
-  /**
-   * Starts the event bus.
-   * @returns Where threads of this process reach it.
-   */
-  async #startBus(listeners: readonly number[]): Promise<SharedPlace> {
-    const opts = this.#opts;
-    const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
-    const busInit = {
-      paths: masterBus(opts.sock_dir),
-      python: pythonBus(opts.sock_dir),
-      maxWaitingEvents: opts.event_publisher_pub_hwm,
-      place: events,
-      listeners,
-      ...opts.event_log !== "none" && {
-        eventLog: {
-          directory: eventLogDirectory(opts.cachedir),
-          keepS: opts.event_log_keep,
-          maxBytes: opts.event_log_max_bytes,
-          // Other masters know numbers of events: those of a log that is made anew are above them.
-          ...this.#cluster !== undefined && { firstNumber: Date.now() * EVENTS_PER_MS },
-        },
-      },
-    };
-    this.#bus = this.#keep<BusThreadInit>("EventBus", new URL("../../bus/thread.ts", import.meta.url), {
-      init: () => busInit,
-    });
-    await listening("the event bus", this.#bus.ready);
-    return events;
-  }
-
   /** Starts the database of jobs, if they are in one. */
   async #startDatabase(init: Omit<StoreInit, "sockets" | "outboxCounter">): Promise<void> {
     const cluster = this.#cluster;
     const storeInit = { ...init, ...cluster !== undefined && { outboxCounter: cluster.outboxCounter } };
-    this.#database = await JobDatabase.start(
-      this.#opts,
-      storeInit,
-      (name, url, options) => this.#keep<StoreInit>(name, url, options),
-    );
+    this.#database = await JobDatabase.start(this.#opts, storeInit, this.#threads);
   }
 
   /** Ports to the databases of jobs and of the cluster, for a thread that starts. */
   #ports(name: string): { readonly storePort?: MessagePort; readonly clusterPort?: MessagePort } {
-    const post: PortPost<unknown> = (message, transfer) => this.#threads.get(name)?.post(message, transfer);
+    const post = this.#threads.postTo(name);
     const storePort = this.#database?.openFor(name, post), clusterPort = this.#cluster?.openFor(name, post);
     return { ...storePort && { storePort }, ...clusterPort && { clusterPort } };
   }
@@ -305,7 +248,7 @@ export class Master {
   async #startCluster(init: Pick<ClusterStart, "opts" | "jobSecret" | "events">): Promise<void> {
     this.#clusterThread = await this.#cluster?.start({
       ...init,
-      keep: (name, url, options) => this.#keep<ClusterInit>(name, url, options),
+      keep: (name, url, options) => this.#threads.keep<ClusterInit>(name, url, options),
       onKeyTaken: () => void this.#rotation?.tell(),
     });
   }
@@ -321,55 +264,30 @@ export class Master {
   }
 
   /** Starts the MWorkers, and what they pass requests on to. */
-  async #startWorkers(init: Omit<MWorkerInit, "sockets" | "stop" | "held">): Promise<void> {
-    const opts = this.#opts;
-    const functions = this.#functions = new FunctionProcesses({
-      opts: init.opts,
+  async #startWorkers(init: Parameters<MWorkers["start"]>[0]): Promise<void> {
+    this.#workers = new MWorkers({
+      opts: this.#opts,
+      packed: init.opts,
       log: this.#log,
+      threads: this.#threads,
       fire: (tag, data) => this.#fire(tag, data),
+      ports: (name) => this.#ports(name),
     });
-    const pillars = this.#pillars = new PillarProcesses({
-      opts: init.opts,
-      processes: Math.min(opts.pillar_processes, navigator.hardwareConcurrency),
-      timeoutMs: opts.pillar_timeout * 1000,
-      log: this.#log,
-    });
-    this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
-      let held = inFlightMemory(MAX_IN_FLIGHT);
-      let stop = new StopWord();
-      return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
-        init: (apart) => {
-          stop = new StopWord();
-          return {
-            ...init,
-            ...this.#ports(`MWorker-${i}`),
-            stop: stop.memory,
-            held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held,
-          };
-        },
-        stopComputing: () => stop.stop(SIGKILL),
-        canOverlap: true,
-        onMessage: (message) => {
-          const reply = (answer: FunctionMessage | PillarReplyMessage) => this.#workers[i].post(answer);
-          if (isAboutPillar(message)) pillars.take(parsePillarRequestMessage(message), reply);
-          else functions.take(parseFunctionRequest(message), reply);
-        },
-      });
-    });
-    await Promise.all(this.#workers.map(({ ready }) => ready));
+    await this.#workers.start(init);
   }
 
   /** Starts the reactor, if there is one. */
   async #startReactor(init: Omit<ReactorInit, "sockets">): Promise<void> {
     const opts = reactorOpts(this.#opts);
     if (opts === undefined) return;
-    const reactor: SupervisedThread<ReactorInit> = this.#keep<ReactorInit>(
+    const reactor: SupervisedThread<ReactorInit> = this.#threads.keep<ReactorInit>(
       "Reactor",
       new URL("./reactor_thread.ts", import.meta.url),
       {
         init: () => ({ ...init, ...this.#ports("Reactor"), opts: packOpts("master", opts) }),
         canOverlap: true,
-        onMessage: (message) => this.#functions?.take(parseFunctionRequest(message), (answer) => reactor.post(answer)),
+        onMessage: (message) =>
+          this.#workers?.functions.take(parseFunctionRequest(message), (answer) => reactor.post(answer)),
       },
     );
     await reactor.ready;
@@ -379,7 +297,7 @@ export class Master {
   async #startEventReturn(init: Omit<EventReturnInit, "sockets">): Promise<void> {
     if (!hasMasterReturners(this.#opts)) return;
     const url = new URL("../event_return/event_return_thread.ts", import.meta.url);
-    await this.#keep<EventReturnInit>("EventReturn", url, { init: () => init }).ready;
+    await this.#threads.keep<EventReturnInit>("EventReturn", url, { init: () => init }).ready;
   }
 
   #keyRotation(): KeyRotation {
@@ -434,11 +352,11 @@ export class Master {
       log: this.#log,
       fire: (tag, data) => this.#fire(tag, data),
     });
-    if (this.#functions === undefined) return;
+    if (this.#workers === undefined) return;
     this.#schedule = new MasterSchedule({
       opts,
       log: this.#log.named("salt.schedule"),
-      functions: this.#functions,
+      functions: this.#workers.functions,
       fire: (tag, data) => this.#fire(tag, data),
       isRunHere: () => this.#cluster?.flags.holds("schedule") ?? true,
     });
@@ -448,7 +366,7 @@ export class Master {
   #look(): void {
     this.#lookAtMemory();
     // What computes without end uses a processor, so that this is called.
-    for (const worker of this.#workers) worker.look();
+    this.#workers?.look();
   }
 
   /** For both ports at once: the limit is on memory of the whole process. */
@@ -462,7 +380,7 @@ export class Master {
   async #startPublisher(init: Omit<PublisherInit, "sockets">): Promise<number> {
     const listening = Promise.withResolvers<number>();
     let opts = init.opts;
-    this.#publisher = this.#keep<PublisherInit>(
+    this.#publisher = this.#threads.keep<PublisherInit>(
       "Publisher",
       new URL("../publisher/publisher_thread.ts", import.meta.url),
       {
@@ -487,25 +405,6 @@ export class Master {
     );
   }
 
-  #keep<Init extends SupervisedInit>(
-    name: string,
-    url: URL,
-    options: Pick<SupervisedThreadOptions<Init>, "init" | "onMessage" | "onSuccessor" | "stopComputing"> & {
-      readonly canOverlap?: boolean;
-    },
-  ): SupervisedThread<Init> {
-    const thread = new SupervisedThread<Init>({
-      name,
-      url,
-      log: this.#log,
-      unwanted: () => this.#closing || !this.#serving, // the caller of start() gets this error
-      canOverlap: false,
-      ...options,
-    });
-    this.#threads.set(name, thread);
-    return thread;
-  }
-
   async #fire(tag: string, data: ValueMap): Promise<void> {
     using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
     await bus.fireOrLog(tag, stamp(data), this.#log);
@@ -513,14 +412,12 @@ export class Master {
 
   /** The current activity of each thread, one line each. */
   async describeThreads(): Promise<string[]> {
-    const lines = [...this.#threads.values()].map(async (thread) => `${thread.name}: ${await thread.describe()}`);
     const cleaning = this.#maintenance?.busy ? ", and at a round of Maintenance" : "";
-    const functions = this.#functions === undefined ? "" : `; ${this.#functions.describe()}`;
-    const pillars = this.#pillars === undefined ? "" : `; ${this.#pillars.describe()}`;
+    const processes = this.#workers === undefined ? "" : `; ${this.#workers.describeProcesses()}`;
     return [
-      `Main: supervising ${this.#threads.size} threads${cleaning}${functions}${pillars}`,
+      `Main: supervising ${this.#threads.size} threads${cleaning}${processes}`,
       ...this.#engines?.describe() ?? [],
-      ...await Promise.all(lines),
+      ...await this.#threads.describe(),
     ];
   }
 
@@ -537,27 +434,19 @@ export class Master {
     await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
     await this.#rotation?.close();
     await this.#engines?.close(budget.less(BUS_END_MS));
-    // Before the MWorkers: clients wait there for what these processes do.
-    const beforeAnswers = () => budget.less(BUS_END_MS + ANSWERS_MS);
-    await Promise.all([this.#functions?.close(beforeAnswers()), this.#pillars?.close(beforeAnswers())]);
-    const bus = this.#bus;
-    const last: unknown[] = [bus, this.#database?.thread, this.#clusterThread];
-    const threads = [...this.#threads.values()].filter((thread) => !last.includes(thread));
-    await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));
+    await this.#workers?.closeProcesses(budget.less(BUS_END_MS + ANSWERS_MS));
+    const bus = this.#bus.thread;
+    await this.#threads.stop(budget.less(BUS_END_MS), { but: [bus, this.#database?.thread, this.#clusterThread] });
     this.#cluster?.close();
     await this.#clusterThread?.stop(budget.less(BUS_END_MS));
     await this.#database?.thread.stop(budget.less(BUS_END_MS));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
-    const abandoned = this.#workers.some(({ hasSockets }) => hasSockets);
+    const abandoned = this.#workers?.haveSockets ?? false;
     await this.#requests?.close({ abandoned });
     await bus?.stop(budget);
     await this.#memoryLooks?.close();
-    if (!abandoned && !bus?.hasSockets && !this.#database?.thread.hasSockets) this.#busContext.terminate();
-    const [busPaths, python] = [masterBus(this.#opts.sock_dir), pythonBus(this.#opts.sock_dir)];
-    for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths), logSocket(busPaths)]) {
-      removeSocketFile(path);
-    }
-    for (const path of [python.pull, python.pub]) removeSocketFile(path);
+    if (!abandoned && !bus?.hasSockets && !this.#database?.thread.hasSockets) this.#bus.terminate();
+    this.#bus.removeFiles();
     for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();
   }
