@@ -4,7 +4,7 @@
  * @module
  */
 
-import { typedCommand } from "#lib/config/typed_command.ts";
+import { typedCommand } from "#lib/commands/cli/typed_command.ts";
 import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { TargetError } from "#lib/errors.ts";
 import { resolveTarget } from "#lib/fleet/resolve_target.ts";

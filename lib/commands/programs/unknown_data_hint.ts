@@ -4,7 +4,7 @@
  * @module
  */
 
-import { typedCommand } from "#lib/config/typed_command.ts";
+import { typedCommand } from "#lib/commands/cli/typed_command.ts";
 import { TargetError } from "#lib/errors.ts";
 import { type KnownFleet, type ResolveOptions, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import type { TypedTarget } from "#lib/targeting/target.ts";

@@ -9,7 +9,7 @@ import type { LiveLines } from "#lib/output/live_lines.ts";
 import type { CollectOptions, CollectTimeouts, PublishedJob, Returned, Silent } from "#lib/client/job.ts";
 import type { LocalClient } from "#lib/client/local.ts";
 import { BEYOND, type Outcome, silenceText } from "#lib/protocol/outcome.ts";
-import { typedCommand } from "#lib/config/typed_command.ts";
+import { typedCommand } from "#lib/commands/cli/typed_command.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
 import type { Value } from "#lib/values/value.ts";
 

@@ -1,4 +1,4 @@
-import { typedCommand } from "#lib/config/typed_command.ts";
+import { typedCommand } from "#lib/commands/cli/typed_command.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
 for (

@@ -5,7 +5,7 @@
  */
 
 import { quoteShellWord } from "#lib/text/shell_words.ts";
-import { DEFAULT_CONFIG_DIR } from "./place.ts";
+import { DEFAULT_CONFIG_DIR } from "#lib/config/place.ts";
 
 /**
  * The words of a command line: `salt-run -c /srv/salt jobs.attach 2026…`.
