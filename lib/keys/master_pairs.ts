@@ -10,6 +10,7 @@ import { fingerprint, samePem } from "#lib/crypto/pem.ts";
 import { opensslOperations } from "#lib/crypto/openssl_rsa.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { statIfExists } from "#lib/os/atomic_file.ts";
+import { RememberedValue } from "#lib/runtime/remembered_value.ts";
 import type { KeyStatement } from "./key_statement.ts";
 import { readMasterFiles, statementsPath } from "./master_rotation.ts";
 
@@ -38,36 +39,36 @@ export class MasterPairs {
   readonly #opts: MasterPairsOpts;
   readonly #startPem: string;
   readonly #now: () => number;
-  #loaded: Loaded | undefined;
-  #lookedMs = -Infinity;
+  readonly #loaded: RememberedValue<Loaded>;
 
   /** @param startPem The private key with which the master was started: it is read when there are no statements. */
   constructor(opts: MasterPairsOpts, startPem: string, now: () => number = Date.now) {
     this.#opts = opts;
     this.#startPem = startPem;
     this.#now = now;
+    this.#loaded = new RememberedValue<Loaded>((last) => this.#look(last), LASTS_MS, now);
   }
 
   /** The key that everybody knows: it signs publishes and pillar. */
   get current(): PrivateKey {
-    const { own, next, statements } = this.#load();
+    const { own, next, statements } = this.#loaded.get();
     return next !== undefined && this.#now() >= lastOf(statements).notAfterMs ? next : own;
   }
 
   /** The key for minions that follow statements. */
   get newest(): PrivateKey {
-    const { own, next, statements } = this.#load();
+    const { own, next, statements } = this.#loaded.get();
     return next !== undefined && this.#now() >= lastOf(statements).notBeforeMs ? next : own;
   }
 
   /** What leads to the present key, and to the next one. */
   get statements(): readonly KeyStatement[] {
-    return this.#load().statements;
+    return this.#loaded.get().statements;
   }
 
   /** The public key of the next pair, from its announcement to the end of the overlap. */
   get announced(): string | undefined {
-    const { next, statements } = this.#load();
+    const { next, statements } = this.#loaded.get();
     return next !== undefined && this.#now() < lastOf(statements).notAfterMs ? next.publicKey.pem : undefined;
   }
 
@@ -76,15 +77,10 @@ export class MasterPairs {
     return [this.current, this.newest].find(({ publicKey }) => fingerprint(publicKey.pem, "sha256") === text);
   }
 
-  #load(): Loaded {
-    const nowMs = this.#now(), sinceMs = nowMs - this.#lookedMs;
-    // A clock that was put back counts as too long ago.
-    if (this.#loaded !== undefined && sinceMs >= 0 && sinceMs < LASTS_MS) return this.#loaded;
-    this.#lookedMs = nowMs;
+  #look(last: Loaded | undefined): Loaded {
     const file = statIfExists(statementsPath(this.#opts.pki_dir));
     const version = file && `${file.ino}:${file.mtime?.getTime()}:${file.size}`;
-    if (this.#loaded === undefined || this.#loaded.version !== version) this.#loaded = this.#read(version);
-    return this.#loaded;
+    return last === undefined || last.version !== version ? this.#read(version) : last;
   }
 
   #read(version: string | undefined): Loaded {

@@ -32,6 +32,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { PresenceBook } from "#lib/fleet/presence.ts";
 import { readPeersPresence } from "#lib/fleet/presence_file.ts";
 import { masterJournal } from "#lib/jobs/open_journal.ts";
+import { RememberedValue } from "#lib/runtime/remembered_value.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { PresenceReports } from "./presence_reports.ts";
 import { PublishSealer } from "./publish_sealer.ts";
@@ -97,8 +98,11 @@ export class Publisher implements ThreadService {
   #presence: PresenceReports | undefined;
   #signs: EventSubscriber | undefined;
   #running: Promise<void>[] = [];
-  #others: ReadonlySet<string> = new Set();
-  #othersMs = -Infinity;
+  /** The minions of other masters. */
+  readonly #elsewhere = new RememberedValue<ReadonlySet<string>>(() => {
+    const { present } = readPeersPresence(this.#opts.cachedir);
+    return new Set([...present.keys()].filter((id) => !this.#book.since.has(id)));
+  }, OTHERS_MS);
   #published = 0;
 
   private constructor(opts: MasterOpts, parts: PublisherParts, host: ThreadHost) {
@@ -152,7 +156,7 @@ export class Publisher implements ThreadService {
     const places = openRunningPlaces(rules, flow, flags && (() => flags.masters));
     if (places === undefined) return undefined;
     const data = new DataCache(cachedir, { log: this.#host.log.error });
-    const elsewhere = cluster && (() => this.#elsewhere());
+    const elsewhere = cluster && (() => this.#elsewhere.get());
     const byAddress = new AddressPresence(data, () => this.#publishPort);
     return {
       places,
@@ -163,17 +167,6 @@ export class Publisher implements ThreadService {
       fireReturn: (load) => this.#sender.fire(jobReturn(str(load.get("jid") ?? ""), str(load.get("id") ?? "")), load),
       commit: () => this.#journal?.commit() ?? Promise.resolve(),
     };
-  }
-
-  /** The minions of other masters, as far as that was known a moment ago. */
-  #elsewhere(): ReadonlySet<string> {
-    const nowMs = performance.now();
-    if (nowMs - this.#othersMs >= OTHERS_MS) {
-      this.#othersMs = nowMs;
-      const { present } = readPeersPresence(this.#opts.cachedir);
-      this.#others = new Set([...present.keys()].filter((id) => !this.#book.since.has(id)));
-    }
-    return this.#others;
   }
 
   get #publishPort(): number {
