@@ -179,7 +179,7 @@ export class UndeliveredJobs {
 
   /** The jobs that are not over, as {@linkcode left} finds them; nothing is removed. */
   pending(now: Moment): Delivery[] {
-    const filed = this.#readFiles(now).flatMap(({ delivery }) => delivery ?? []);
+    const filed = [...this.#readFiles(now).flatMap(({ delivery }) => delivery === undefined ? [] : [delivery])];
     return this.#withLogged(filed, now).filter(({ ttlMs }) => ttlMs > 0);
   }
 
@@ -206,24 +206,24 @@ export class UndeliveredJobs {
     return [...logged.filter(({ jid }) => !jids.has(jid)), ...filed];
   }
 
-  /** The files, each with its job if it can be read. */
-  #readFiles(now: Moment) {
+  /** The files, one after the other, each with its length and with its job if it can be read. */
+  *#readFiles(now: Moment): Generator<{ jid: string; length?: number; delivery?: Delivery }> {
     const jids = [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter(isJid);
-    return jids.map((jid) => {
+    for (const jid of jids) {
       const bytes = readFileIfExists(`${this.#directory}/${jid}`);
-      return { jid, bytes, delivery: bytes === undefined ? undefined : this.#open(jid, bytes, now) };
-    });
+      yield { jid, length: bytes?.length, delivery: bytes === undefined ? undefined : this.#open(jid, bytes, now) };
+    }
   }
 
   #leftInFiles(now: Moment, warn: (text: string) => void): Delivery[] {
-    return this.#readFiles(now).flatMap(({ jid, bytes, delivery }) => {
-      if (bytes?.length === 0) {
-        warn(`Job ${jid} is not delivered to the minions that have missed it: its file is empty`);
-      }
+    const deliveries: Delivery[] = [];
+    for (const { jid, length, delivery } of this.#readFiles(now)) {
+      if (length === 0) warn(`Job ${jid} is not delivered to the minions that have missed it: its file is empty`);
       if (delivery !== undefined && delivery.ttlMs > 0) this.#filed.add(jid);
       else removeIfExists(`${this.#directory}/${jid}`);
-      return delivery ?? [];
-    });
+      if (delivery !== undefined) deliveries.push(delivery);
+    }
+    return deliveries;
   }
 
   /** The job in a record, with its remaining time, which may be over. */
