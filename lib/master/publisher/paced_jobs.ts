@@ -140,11 +140,12 @@ export class PacedJobs {
   #cancel(delivery: Delivery, ids: readonly string[]): void {
     const { jid } = delivery;
     this.#changed.add(jid);
+    if (ids.length === 0) return this.#write();
     const cancelled = this.#cancelled.get(jid) ?? new Set();
     for (const id of ids) cancelled.add(id);
-    if (ids.length > 0) this.#cancelled.set(jid, cancelled);
+    this.#cancelled.set(jid, cancelled);
     this.#write();
-    if (ids.length > 0) void this.#keepCancelled(delivery, ids);
+    void this.#keepCancelled(delivery, ids);
   }
 
   /** Never rejects. What cannot be stored before the master ends is left to the next one. */
