@@ -30,6 +30,9 @@ Deno.test("what only looks like a mark is none: it lies deeper in the data, or i
   const inner = dataOf(withPeerMark(packEvent("t", map({ x: 1 })), MARK));
   const frame = packEvent("salt/minion/web1/x", map({ data: inner }));
   assertEquals(peerMark(frame), undefined);
+  // The ninth byte from the end is that of a number of 64 bits, without the name of the mark before it.
+  const number = packEvent("salt/minion/web1/x", map({ peer_number: 2 ** 40 }));
+  assertEquals([number.at(-9), peerMark(number)], [0xcf, undefined]);
   assertEquals(withPeerMark(new TextEncoder().encode("tag\n\n\x01"), MARK), undefined);
   assertEquals(withPeerMark(new TextEncoder().encode("no event"), MARK), undefined);
   assert(isMap(inner));

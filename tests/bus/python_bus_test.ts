@@ -226,6 +226,30 @@ strictTest(
   },
 );
 
+strictTest(
+  "an event above the bound goes to a program that has read all others, and is missed by the rest",
+  async () => {
+    const dir = Deno.makeTempDirSync({ prefix: "bus_" });
+    const { log, lines } = memoryLog();
+    const bus = PythonBus.open(pythonBus(dir), { log, listeners: [], publish: () => {}, waitingBytes: 100_000 });
+    const path = pythonBus(dir).pub;
+    const data = map({ text: "x".repeat(1_000_000) });
+    const [idle] = await connectIdle(path, { bus, count: 1 });
+    bus.publish(packEvent("tag", data));
+    assertEquals([bus.waitingBytes > 100_000, lines.length], [true, 0], lines.join("\n"));
+    const [reader] = await connectIdle(path, { bus, count: 1 });
+    bus.publish(packEvent("tag", data));
+    const expected = framed("tag", data);
+    assertEquals(await readExactly(reader, expected.length), expected);
+    assertEquals(lines.length, 1, lines.join("\n"));
+    assert(lines[0].includes("does not read: it misses events now"), lines[0]);
+    reader.close();
+    idle.close();
+    await bus.close();
+    Deno.removeSync(dir, { recursive: true });
+  },
+);
+
 strictTest("more programs than the bound are refused, which is logged once, until one has gone", async () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const { log, lines } = memoryLog();

@@ -1,8 +1,9 @@
 /** The days of drift: what a return says, what is kept, and for how long. */
 
-import { driftDays, driftOf, keepDrift, readDrift } from "#lib/jobs/drift_log.ts";
+import { driftDays, driftDirectory, driftOf, keepDrift, readDrift } from "#lib/jobs/drift_log.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 29, 12);
@@ -51,3 +52,14 @@ Deno.test("the last entry of a minion and a day counts, and days go after a mont
     Deno.removeSync(directory, { recursive: true });
   }
 });
+
+Deno.test("a day's file that is full takes no more, and lines that are JSON and no entries are none", () =>
+  withTemporaryDirectory(async (root) => {
+    const directory = driftDirectory(root), path = `${directory}/2026-11-29.jsonl`;
+    const keep = () => keepDrift(directory, { id: "m1", atMs: NOW, outcome: "ok", states: [] }, () => {});
+    assertEquals(keep(), true);
+    Deno.writeTextFileSync(path, '5\n"text"\n[]\n', { append: true });
+    assertEquals([...(await readDrift(directory, "2026-11-29")).keys()], ["m1"]);
+    Deno.truncateSync(path, (64 << 20) + 1);
+    assertEquals(keep(), false);
+  }));

@@ -1,6 +1,6 @@
-import { KeyManager } from "#lib/keys/manager.ts";
+import { describeKeys, KeyManager } from "#lib/keys/manager.ts";
 import { type KeyState, KeyStore } from "#lib/keys/store.ts";
-import type { ValueMap } from "#lib/values/value.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
 import { testKey } from "#tests/support/fleet/scripted_minion.ts";
 import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
@@ -57,4 +57,17 @@ Deno.test("a pending key is accepted if it is the wanted one, and stays pending 
   assertEquals([store.list("pending"), fired], [["web1", "web2"], []]);
   assertEquals(await manager.acceptIf("web1", (text) => text === pem), true);
   assertEquals([store.list("pending"), store.list("accepted"), fired], [["web2"], ["db1", "web1"], ["accepted web1"]]);
+});
+
+Deno.test("keys that are accepted fire an event each, and are described by directory", async () => {
+  const [one, two] = (await Promise.all([testKey("one", 1024), testKey("two", 1024)])).map((key) => key.publicKey.pem);
+  using keys = new Keys([["web1", "pending", one], ["web2", "rejected", two], ["db1", "accepted", one]]);
+  const described = () => describeKeys(keys.manager, "web*", (pem) => pem === one ? "one" : "two");
+  assertEquals(described(), map({ minions_pre: { web1: "one" }, minions_rejected: { web2: "two" } }));
+  assertEquals(await keys.manager.change(keys.manager.match("*"), "accepted"), {
+    changed: ["web1", "web2"],
+    invalid: [],
+  });
+  assertEquals(keys.fired, ["accepted web1", "accepted web2"]);
+  assertEquals(described(), map({ minions: { web1: "one", web2: "two" } }));
 });

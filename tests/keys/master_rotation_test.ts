@@ -2,10 +2,17 @@
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { samePem } from "#lib/crypto/pem.ts";
 import { MasterPairs } from "#lib/keys/master_pairs.ts";
-import { readMasterFiles, rotateMasterPair, settleMasterPair, undeliveredSecret } from "#lib/keys/master_rotation.ts";
+import {
+  readMasterFiles,
+  rotateMasterPair,
+  settleMasterPair,
+  undeliveredSecret,
+  writeNextPair,
+} from "#lib/keys/master_rotation.ts";
 import { loadOrCreateMasterKey } from "#lib/keys/pair.ts";
 import { undeliveredKey } from "#lib/keys/undelivered_key.ts";
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { KeyError } from "#lib/errors.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const BITS = 1024, ID = "m1_master";
@@ -126,4 +133,17 @@ Deno.test("a crash between any two steps leaves a pair that minions trust, and t
     assertEquals([pairs.current.publicKey.pem, pairs.newest.publicKey.pem], [statement.next, statement.next]);
     assertEquals(pairs.statements.map(({ next }) => next), [statement.next]);
     assert(later.isNew);
+  }));
+
+Deno.test("without a key pair there is nothing to replace, and two processes do not replace it at once", () =>
+  site(async ({ place }) => {
+    using other = Deno.openSync(`${place.pki_dir}/.master_keys.lock`, { create: true, write: true });
+    other.lockSync(true);
+    await assertRejects(() => rotateMasterPair(place, TIMES), KeyError, "Another process changes the key pair");
+    other.unlockSync();
+    Deno.removeSync(`${place.pki_dir}/master.pem`);
+    await assertRejects(() => rotateMasterPair(place, TIMES), KeyError, "has no master.pem");
+    // A statement about a pair that is gone changes nothing.
+    writeNextPair(place, { pem: undefined, statements: [] });
+    assertEquals(settleMasterPair(place, 30_000), undefined);
   }));

@@ -107,3 +107,15 @@ Deno.test("a reader waits while a key is being written", async () => {
   assertEquals(await text, new TextDecoder().decode(fresh));
   worker.terminate();
 });
+
+Deno.test("the key before one of another master still counts for requests; the one before a rotation does not", () => {
+  const first = new SharedKey();
+  const second = new SharedKey(first.memory);
+  const texts = () => second.crypticles().map(({ keyString }) => keyString);
+  const own = first.text, foreign = generateKeyString();
+  assertEquals(texts(), [own]);
+  first.set(foreign);
+  assertEquals(texts(), [foreign, own]);
+  first.rotate();
+  assertEquals(texts(), [first.text]);
+});

@@ -106,3 +106,36 @@ Deno.test("nobody waits for a syndic that has returned for others", async () => 
   await giveBack(services, ["below"]);
   assertEquals(await minions(), ["own"]);
 });
+
+Deno.test("what a syndic sends that is no return is left out, and the rest taken", async () => {
+  using services = await openSite();
+  const returned = map({ below: { return: 1, retcode: 0 }, other: { retcode: 0 }, third: "text" });
+  const job = map({ id: "s1", jid: JID, fun: "test.ping", return: returned });
+  const load = ["text", map({ jid: JID }), map({ jid: "../x", return: returned }), job];
+  await minionCommand(map({ cmd: "_syndic_return", id: "s1", load }), "s1", services);
+  assertEquals(services.fired.map(({ tag }) => tag), [`salt/job/${JID}/ret/below`]);
+  assertEquals([...services.stored.getReturns(JID).keys()], ["below"]);
+  assertEquals(services.logged.filter((line) => line.includes("returns that cannot be read")).length > 0, true);
+});
+
+Deno.test("the load of a job that was started below is stored once, unless jobs are not", async () => {
+  const send = async (services: TestServices, fun: string) => {
+    const below = map({ fun, tgt: "*", Minions: ["below", 5] });
+    const job = map({ id: "s1", jid: JID, fun, load: below, return: { below: { return: 1, retcode: 0 } } });
+    await minionCommand(map({ cmd: "_syndic_return", id: "s1", load: [job] }), "s1", services);
+    return services.stored.getLoad(JID);
+  };
+  using services = await openSite();
+  const stored = await send(services, "test.ping");
+  assertEquals([stored?.get("fun"), stored?.get("Minions")], ["test.ping", ["below"]]);
+  assertEquals((await send(services, "cmd.run"))?.get("fun"), "test.ping");
+  using without = await openSite({ job_cache: false });
+  assertEquals(await send(without, "test.ping"), undefined);
+});
+
+Deno.test("a syndic that cannot be remembered returns all the same", async () => {
+  using services = await openSite();
+  Deno.writeTextFileSync(`${services.opts.cachedir}/syndics`, "in the place of the directory");
+  assertEquals(await giveBack(services, ["below"]), [`salt/job/${JID}/ret/below`]);
+  assertEquals(services.logged.filter((line) => line.startsWith("ERROR: The syndic s1 is not remembered")).length, 1);
+});
