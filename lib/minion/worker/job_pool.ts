@@ -11,20 +11,21 @@
 import type { RunningJob } from "#lib/plugins/job_context.ts";
 import type { JobHost } from "./job_host.ts";
 import { JobHosts, type JobHostsOptions } from "./job_hosts.ts";
-import { type HostData, type MinionRequest, pack, type ToJob } from "./job_protocol.ts";
+import { type HostData, type MinionRequest, pack } from "./job_protocol.ts";
 import { JobRelay } from "./job_relay.ts";
 import { messageOf } from "#lib/errors.ts";
 import { sendSignal } from "#lib/libc/libc.ts";
 import type { PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import { interruptedReturn } from "./interrupted.ts";
+import { GivenHostData } from "./given_host_data.ts";
+import { LastEnds } from "./last_ends.ts";
 import { IdleWorkers } from "./idle_workers.ts";
 import { unpackModuleOutcome } from "./module_messages.ts";
 import { failure, permissionsRefused, plainOutcome } from "./outcomes.ts";
 import { ModuleProcess } from "./module_process.ts";
 import { asNoted, isNoLog } from "#lib/protocol/no_log.ts";
 import { joinPermissions, permissionKey, type Permissions } from "#lib/plugins/permissions.ts";
-import { sleep } from "#lib/os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { LONGEST_TURN_MS, WaitingJobs } from "./waiting_jobs.ts";
@@ -34,9 +35,6 @@ import { asList } from "#lib/values/shape.ts";
 
 /** Time after SIGTERM in which a job may end before its worker is killed, in milliseconds. */
 const TERM_MS = 5_000;
-
-/** Time for the commands of jobs to end before they are killed when the minion ends, in milliseconds. */
-const GRACE_MS = 500;
 
 /**
  * A job that lasts longer makes the pool start another worker for the next one, in milliseconds. Most jobs are shorter,
@@ -104,11 +102,10 @@ export class JobPool {
   readonly #stale = new WeakSet<JobHost>();
   /** The key under which a process waits after its job, if it may be used again. */
   readonly #processKeys = new WeakMap<JobHost, string>();
-  /** The grains and pillar that a host has, if they are those of one of several masters. */
-  readonly #given = new WeakMap<JobHost, HostData>();
   /** The permissions of functions so far, by their names in a load. */
   readonly #declared = new Map<string, Permissions>();
   readonly #hosts: JobHosts;
+  readonly #hostData: GivenHostData;
   /** Number of killed threads that never ended. */
   #stuckThreads = 0;
   #spareTimer: Timer | undefined;
@@ -134,6 +131,7 @@ export class JobPool {
       onDeath: (host, text) => this.#died(host, text),
       onMessage: (host, message) => relay.receive(host, message),
     });
+    this.#hostData = new GivenHostData(this.#hosts, options.hostDataOf);
     this.#warm();
   }
 
@@ -262,25 +260,16 @@ export class JobPool {
   #hand(job: Job, host: JobHost, declared?: Readonly<Record<string, string>>): void {
     job.begunMs = performance.now();
     this.#busy.set(host, job);
-    this.#giveHostData(host, job.load);
+    this.#hostData.sendFor(job.load, host);
     // Messages wait in the worker's queue until it is ready.
     const call = job.called?.call;
-    this.#send(host, {
+    host.send({
       kind: "run",
       load: pack(job.load),
       ...declared && { declared },
       ...call && { call },
       ...job.resumed && { resumed: true },
     });
-  }
-
-  /** Gives a host the grains and pillar of a job's master, unless it has them. */
-  #giveHostData(host: JobHost, load: ValueMap): void {
-    if (this.#options.hostDataOf === undefined) return;
-    const hostData = this.#options.hostDataOf(load) ?? this.#hosts.hostData;
-    if ((this.#given.get(host) ?? this.#hosts.hostData) === hostData) return;
-    this.#given.set(host, hostData);
-    this.#send(host, { kind: "host_data", hostData });
   }
 
   /** Moves a job that has not begun to a worker with its permissions, or to a process. */
@@ -340,7 +329,7 @@ export class JobPool {
       for (const pid of host.commands()) sendSignal(-pid, signal);
       if (signal !== SIGTERM && signal !== SIGINT) continue;
       job.ended = signal;
-      this.#send(host, { kind: "abort", signal });
+      host.send({ kind: "abort", signal });
       const timer = setTimeout(
         () => void (this.#busy.get(host) === job && this.#kill(host, signal)),
         this.#options.termMs ?? TERM_MS,
@@ -352,11 +341,7 @@ export class JobPool {
 
   /** Sets grains and pillar for jobs from now on. */
   setHostData(hostData: HostData): void {
-    this.#hosts.hostData = hostData;
-    for (const host of this.#all()) {
-      this.#given.set(host, hostData);
-      this.#send(host, { kind: "host_data", hostData });
-    }
+    this.#hostData.set(hostData, this.#all());
   }
 
   /** Makes new workers load modules again: a loaded module stays in its thread. */
@@ -388,24 +373,19 @@ export class JobPool {
     clearTimeout(this.#spareTimer);
     for (const job of this.#waiting.clear()) job.done.resolve(interruptedReturn("queued"));
     const children: number[] = [];
-    const left = new Set<string>();
-    const ends: Promise<void>[] = [];
-    const end = (name: string, ending: Promise<unknown>) => {
-      left.add(name);
-      ends.push(ending.then(() => void left.delete(name)));
-    };
+    const ends = new LastEnds();
     for (const host of [...this.#busy.keys()]) {
-      end(host.name, host.kill()); // from now on it starts nothing
+      ends.add(host.name, host.kill()); // from now on it starts nothing
       // Commands that continue without this minion; the next minion returns their jobs.
       const goesOn = host.hasKeeperCommands && this.#busy.get(host)?.ended === undefined;
       if (!goesOn) children.push(...host.commands());
       this.#finish(host, goesOn ? LEFT_TO_NEXT_MINION : interruptedReturn("running"), false);
     }
-    for (const pid of children) sendSignal(-pid, SIGTERM);
-    for (const host of [...this.#idle.clear(), ...this.#warmProcesses.clear()]) end(host.name, host.stop());
-    end("commands of jobs", killUnlessEnded(children, budget));
-    if (await budget.allows(Promise.all(ends))) return;
-    this.#options.log.warning(`Did not end in time, and are left to the end of the process: ${[...left].join(", ")}`);
+    for (const host of [...this.#idle.clear(), ...this.#warmProcesses.clear()]) ends.add(host.name, host.stop());
+    ends.endCommands(children, budget);
+    const left = await ends.wait(budget);
+    if (left.length === 0) return;
+    this.#options.log.warning(`Did not end in time, and are left to the end of the process: ${left.join(", ")}`);
   }
 
   async #kill(host: JobHost, signal: number): Promise<void> {
@@ -453,10 +433,6 @@ export class JobPool {
     if (job === undefined) throw new Error("there is no job that calls");
     const load = new Map(job.load).set("fun", fun).set("arg", []).set("ret", "");
     return await this.#run(load, { onOutput: job.onOutput, resumed: false, called: { call, by } });
-  }
-
-  #send(host: JobHost, message: ToJob): void {
-    host.send(message);
   }
 
   #done(host: JobHost, packed: Uint8Array): void {
@@ -509,11 +485,4 @@ function functionNames(load: ValueMap): string[] {
 /** The functions of a job, joined. */
 function functionsOf(load: ValueMap): string {
   return JSON.stringify(load.get("fun") ?? null);
-}
-
-/** Waits a short time for process groups to end, and kills those that do not. */
-async function killUnlessEnded(pids: readonly number[], budget: TimeBudget): Promise<void> {
-  const grace = new TimeBudget(Math.min(GRACE_MS, budget.leftMs / 2));
-  while (pids.some((pid) => sendSignal(-pid, 0)) && grace.leftMs > 0) await sleep(20);
-  for (const pid of pids) sendSignal(-pid, SIGKILL);
 }
