@@ -34,6 +34,7 @@ import { compilesOwnPillar } from "./own_pillar.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
 import { sleep } from "#lib/os/sleep.ts";
+import { ServedMasters } from "./served_masters.ts";
 import { startupJob } from "./startup_states.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { Triggers } from "./triggers.ts";
@@ -91,8 +92,7 @@ export class Minion {
   readonly #timers: Timer[] = [];
   readonly #known: GrainsAndPillar;
   readonly #sent: MasterEvents;
-  /** The masters that refuse the minion, and are tried again. */
-  readonly #refused = new Set<MasterConnection>();
+  readonly #served: ServedMasters;
 
   private constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;
@@ -109,7 +109,17 @@ export class Minion {
       log,
       closing: this.#closing.signal,
       masters: () => this.#masters,
-      fail: (error, receiver) => receiver instanceof Masters ? this.#end(error) : this.#failed(error, receiver),
+      fail: (error, receiver) => receiver instanceof Masters ? this.#end(error) : this.#served.fail(error, receiver),
+    });
+    this.#served = new ServedMasters({
+      opts,
+      log,
+      closing: this.#closing.signal,
+      known: this.#known,
+      sent: this.#sent,
+      masters: () => this.#masters,
+      serving: () => this.#beginServing(),
+      end: (error) => this.#end(error),
     });
   }
 
@@ -238,10 +248,10 @@ export class Minion {
         void this.#jobs?.refuse(load, why, signed);
       },
       take: (load) => this.#jobs?.take(load),
-      onServing: (connection, why) => void this.#greet(connection, why),
+      onServing: (connection, why) => void this.#served.greet(connection, why),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
       siblings: () => masters.all,
-      fail: (error, connection) => this.#failed(error, connection),
+      fail: (error, connection) => this.#served.fail(error, connection),
     };
     const isOneOfSeveral = found.length > 1 && !isOneOfMany(opts);
     const lists = isOneOfMany(opts) ? [found] : found.map((entry) => [entry]);
@@ -281,31 +291,10 @@ export class Minion {
     try {
       if (this.#masters === undefined) return await this.#serveAlone();
       await this.#spreadStart();
-      await Promise.all(this.#masters.all.map((connection) => this.#serveMaster(connection)));
+      await Promise.all(this.#masters.all.map((connection) => this.#served.serve(connection)));
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
     }
-  }
-
-  /** Signs in at a master, and serves it. One of several that refuses the minion does not keep it from the others. */
-  async #serveMaster(connection: MasterConnection): Promise<void> {
-    const { acceptance_wait_time } = this.#opts;
-    for (;;) {
-      try {
-        await connection.connect();
-        break;
-      } catch (error) {
-        if (!(error instanceof SignInError) || !this.#connected().isMany) throw error;
-        this.#log.error(
-          `The master ${connection.name} is not served, and tried again in ${acceptance_wait_time} seconds: ${error.message}`,
-        );
-        await sleep(acceptance_wait_time * 1000, this.#closing.signal);
-      }
-    }
-    await this.#known.takeFirstPillar(connection);
-    await this.#sent.fireStart(connection, this.#known.grains);
-    connection.spool.flush();
-    this.#beginServing();
   }
 
   /** What begins when the first master serves. */
@@ -316,24 +305,6 @@ export class Minion {
     this.#applyStartupStates();
     this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
     if (!this.#closing.signal.aborted) this.#triggers?.startSchedule();
-  }
-
-  /** A master has restarted, or serves in place of another one, whose pillar is not this one's. */
-  async #greet(connection: MasterConnection, why: "restarted" | "changed"): Promise<void> {
-    if (why === "changed") await this.#known.takeFirstPillar(connection);
-    await this.#sent.fireStart(connection, this.#known.grains);
-  }
-
-  /** A connection cannot go on. With other masters the minion serves on, and tries this one again. */
-  #failed(error: unknown, connection: MasterConnection): void {
-    if (!(error instanceof SignInError) || !this.#masters?.isMany) return this.#end(error);
-    if (this.#refused.has(connection)) return;
-    this.#refused.add(connection);
-    this.#log.error(`The master ${connection.name} is not served any more: ${error.message}`);
-    sleep(this.#opts.acceptance_wait_time * 1000, this.#closing.signal)
-      .then(() => this.#serveMaster(connection))
-      .then(() => this.#refused.delete(connection))
-      .catch((failure) => this.#closing.signal.aborted || this.#end(failure));
   }
 
   /** `master_type: disable`: nobody gives it jobs but itself. */
