@@ -9,10 +9,12 @@ import { type ChildOutcome, runChild } from "./child_process.ts";
 /** What a program may take. */
 export interface RunBounds {
   readonly signal: AbortSignal;
-  /** Milliseconds after which it is killed, with all its descendants. */
-  readonly timeoutMs: number;
+  /** Milliseconds after which it is killed, with all its descendants. Default: no limit. */
+  readonly timeoutMs?: number;
   /** Maximum bytes that it may print. */
   readonly outputMax: number;
+  /** Its input. Default: none. */
+  readonly stdin?: Uint8Array;
 }
 
 /** The end of a run. */
@@ -22,16 +24,18 @@ export interface BoundedOutcome extends ChildOutcome {
 }
 
 /**
- * Runs a program to its end, without input.
+ * Runs a program to its end.
  * @throws {Error} As {@linkcode runChild}.
  */
-export async function runBounded(argv: readonly string[], bounds: RunBounds): Promise<BoundedOutcome> {
-  const { timeoutMs, outputMax } = bounds;
+export async function runBounded(
+  argv: readonly string[],
+  { signal, timeoutMs, outputMax, stdin }: RunBounds,
+): Promise<BoundedOutcome> {
   const outcome = await runChild(
-    { argv, cwd: Deno.cwd(), env: Deno.env.toObject() },
-    { ...bounds, child: () => {} },
+    { argv, cwd: Deno.cwd(), env: Deno.env.toObject(), stdin },
+    { signal, timeoutMs, outputMax, child: () => {} },
   );
-  if (outcome.timedOut) return { ...outcome, excess: `has not ended after ${timeoutMs / 1000} seconds` };
+  if (outcome.timedOut) return { ...outcome, excess: `has not ended after ${(timeoutMs ?? 0) / 1000} seconds` };
   if (outcome.dropped.stdout > 0) return { ...outcome, excess: `prints more than ${outputMax} bytes` };
   return outcome;
 }

@@ -8,7 +8,7 @@ import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_conte
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { CommandError } from "#lib/errors.ts";
 import { p } from "#lib/plugins/module.ts";
-import { runChild } from "#lib/programs/child_process.ts";
+import { runBounded } from "#lib/programs/bounded_run.ts";
 import { operatorProcess, SSH_CLIENT_PROCESS } from "#lib/runtime/self_command.ts";
 import { packSshClientCall } from "#lib/ssh/client_call.ts";
 import { asList } from "#lib/values/shape.ts";
@@ -41,14 +41,12 @@ export const cmd: RunnerFunction = runner({
       arg: toWireArgs(asList(arg), kwarg ?? new Map()),
       jid,
     });
-    const { retcode, stdout, stderr, dropped } = await runChild(
-      { argv: operatorProcess(SSH_CLIENT_PROCESS), cwd: Deno.cwd(), env: Deno.env.toObject(), stdin: call },
-      { signal, outputMax: MAX_RETURNS, child: () => {} },
-    );
+    const bounds = { signal, outputMax: MAX_RETURNS, stdin: call };
+    const { retcode, stdout, stderr, excess } = await runBounded(operatorProcess(SSH_CLIENT_PROCESS), bounds);
     if (retcode !== 0) {
       throw new CommandError(new TextDecoder().decode(stderr).trim() || `The process for ssh ended with ${retcode}`);
     }
-    if (dropped.stdout > 0) throw new CommandError(`The returns of the hosts are larger than ${MAX_RETURNS} bytes`);
+    if (excess !== undefined) throw new CommandError(`The returns of the hosts are larger than ${MAX_RETURNS} bytes`);
     return decode(stdout, "disk");
   },
 });
