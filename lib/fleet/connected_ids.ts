@@ -5,6 +5,7 @@
  * @module
  */
 
+import { RememberedValue } from "#lib/runtime/remembered_value.ts";
 import type { DataCache } from "./data_cache.ts";
 import { addressesConnectedHere } from "#lib/procfs/tcp_table.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
@@ -28,30 +29,33 @@ export function connectedAddresses(data: DataCache, publishPort: number, ids?: I
 /** How long {@linkcode AddressPresence} remembers what it has seen, in milliseconds. */
 const REMEMBERED_MS = 5_000;
 
+/** What was seen at one time. */
+interface SeenPeers {
+  readonly peers: ReadonlySet<string>;
+  /** By id. */
+  readonly answers: Map<string, boolean>;
+}
+
 /** Whether single minions are connected by their addresses, seen at most once in a few seconds. */
 export class AddressPresence {
   readonly #data: DataCache;
-  readonly #publishPort: () => number;
-  #peers: ReadonlySet<string> = new Set();
-  readonly #known = new Map<string, boolean>();
-  #seenMs = -Infinity;
+  readonly #seen: RememberedValue<SeenPeers>;
 
   /** @param publishPort The port that minions are connected to. */
   constructor(data: DataCache, publishPort: () => number) {
     this.#data = data;
-    this.#publishPort = publishPort;
+    this.#seen = new RememberedValue<SeenPeers>(
+      () => ({ peers: addressesConnectedHere(publishPort()), answers: new Map() }),
+      REMEMBERED_MS,
+    );
   }
 
   /** Whether an address of minion `id` is connected. */
   has(id: string): boolean {
-    if (performance.now() - this.#seenMs > REMEMBERED_MS) {
-      this.#peers = addressesConnectedHere(this.#publishPort());
-      this.#known.clear();
-      this.#seenMs = performance.now();
-    }
-    const answer = this.#known.get(id) ??
-      addressesOf(this.#data, id).some((address) => typeof address === "string" && this.#peers.has(address));
-    this.#known.set(id, answer);
+    const { peers, answers } = this.#seen.get();
+    const answer = answers.get(id) ??
+      addressesOf(this.#data, id).some((address) => typeof address === "string" && peers.has(address));
+    answers.set(id, answer);
     return answer;
   }
 }
