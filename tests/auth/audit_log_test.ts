@@ -128,3 +128,22 @@ Deno.test("a long name, a long target and a long action are cut at 200 units", (
     const { user, what, target } = JSON.parse(Deno.readTextFileSync(path));
     assertEquals([user.length, what.length, target.length], [200, 200, 200]);
   }));
+
+Deno.test("entries that are longer than what is read at once, no entries, and one that is not ended hide no others", () =>
+  withTemporaryDirectory(async (root) => {
+    const path = `${root}/audit`, log = new AuditLog(path);
+    log.add(ENTRY);
+    // Somebody else's writing: fields of other types, no JSON, and an entry that is longer than a piece.
+    const hash = `,"hash":"${"0".repeat(64)}"}`;
+    const long = `{"n":2,"before":"","user":"carol","what":"${"x".repeat(150_000)}"${hash}`;
+    Deno.writeTextFileSync(path, `{"n":"2","before":1${hash}\nno entry\n${long}\n`, { append: true });
+    log.add({ ...ENTRY, user: "bob" });
+    Deno.writeTextFileSync(path, Deno.readTextFileSync(path).trimEnd());
+    const { entries } = await readAudit(path, { before: undefined, limit: 10, wants: () => true });
+    assertEquals(entries.map((entry) => entry.get("user")), ["bob", "carol", "alice"]);
+    assertEquals((await verifyAudit(path)).broken, 2);
+    const [first] = Deno.readTextFileSync(path).split("\n");
+    Deno.writeTextFileSync(path, first);
+    const { lines, broken } = await verifyAudit(path);
+    assertEquals([lines, broken], [1, undefined]);
+  }));
