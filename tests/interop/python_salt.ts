@@ -73,7 +73,8 @@ function writeProof(path: string): void {
   try {
     Deno.writeTextFileSync(path, "");
   } catch (error) {
-    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+    const isReadOnly = error instanceof Error && "code" in error && error.code === "EROFS";
+    if (!isReadOnly && !(error instanceof Deno.errors.PermissionDenied)) throw error;
   }
 }
 
