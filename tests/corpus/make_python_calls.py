@@ -30,6 +30,8 @@ import salt.version
 from make_python_rules import Cases, Site, own_frames
 
 HERE = pathlib.Path(__file__).parent / "python_calls"
+#: What the Python of the recording says about Salt's own files.
+DEPRECATED = re.compile(r'^/[^\n]*\.py:\d+: DeprecationWarning: .*\n  .*\n', re.M)
 #: The frame of this file in a traceback.
 OWN_FRAME = re.compile(r'^  File "[^"]*/make_python_calls\.py", line .*\n    .*\n', re.M)
 RULES = pathlib.Path(__file__).parent / "python_rules"
@@ -111,7 +113,8 @@ class Calls(Cases):
         return calls
 
     def shown(self, step, site):
-        words = ["-c", f"{site.root}/minion", "--out=json", step["fun"], *step["words"]]
+        by = [f"--module-executors={json.dumps(step['executors'])}"] if "executors" in step else []
+        words = ["-c", f"{site.root}/minion", "--out=json", *by, step["fun"], *step["words"]]
         live, local = (self.told(*run_forked(given)) for given in (words, ["--local", *words]))
         call = {"fun": step["fun"], "words": step["words"], "live": live}
         return call if live == local else {**call, "local": local}
@@ -122,6 +125,7 @@ class Calls(Cases):
         except ValueError:
             pass
         said = re.sub(r"^\[(?:WARNING|ERROR|CRITICAL) *\] .*\n", "", err, flags=re.M)
+        said = DEPRECATED.sub("", said)
         told = {"out": self.masked(out)}
         if said:
             told["err"] = OWN_FRAME.sub("", own_frames(self.masked(said)))
@@ -132,8 +136,11 @@ class Calls(Cases):
 
     def masked(self, value):
         value = super().masked(value)
-        # Addresses differ from run to run.
-        return re.sub(r"\b0x[0-9a-f]{8,}", "0x0", value) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        # Addresses differ from run to run, job ids too, and the directory of a Python from host to host.
+        value = re.sub(r"\b(20\d{18})\b", "{JID}", re.sub(r"\b0x[0-9a-f]{8,}", "0x0", value))
+        return re.sub(r"(?<=')/[^']*/lib/python", "/usr/lib/python", value)
 
 
 def main():

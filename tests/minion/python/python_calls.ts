@@ -5,16 +5,17 @@
  */
 
 import { parseJson } from "#lib/values/json_read.ts";
-import { equals, repr, toValue, type Value } from "#lib/values/value.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
+import { equals, repr, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { Fleet } from "#tests/support/fleet/fleet.ts";
 import { masked, readRule, type RuleStep } from "./python_rules.ts";
 
 /** What a command shows. */
 interface Shown {
   /** Standard output: JSON, or text if it is none. */
-  readonly out: unknown;
-  readonly err?: string;
-  readonly code?: number;
+  readonly out: Value;
+  readonly err: string;
+  readonly code: number;
 }
 
 /** A recorded command. */
@@ -38,7 +39,20 @@ const LIVE_EACH = 6;
 
 function readCalls(name: string): readonly RecordedCall[] {
   const path = new URL(`../../corpus/python_calls/${name}.json`, import.meta.url);
-  return JSON.parse(Deno.readTextFileSync(path)).calls;
+  // Integers keep all their digits.
+  return listOrEmpty(mapOrEmpty(parseJson(Deno.readTextFileSync(path))).get("calls")).map(mapOrEmpty).map((call) => {
+    const local = call.get("local");
+    return {
+      fun: str(call.get("fun") ?? ""),
+      words: listOrEmpty(call.get("words")).map(str),
+      live: shownIn(mapOrEmpty(call.get("live"))),
+      ...local !== undefined && { local: shownIn(mapOrEmpty(local)) },
+    };
+  });
+}
+
+function shownIn(shown: ValueMap): Shown {
+  return { out: shown.get("out") ?? null, err: str(shown.get("err") ?? ""), code: toNumber(shown.get("code")) ?? 0 };
 }
 
 /** Writes or removes the file of a step, where a minion has synchronized it. */
@@ -62,7 +76,7 @@ function parsed(out: string): Value {
 
 /** Salt prints `None` as the usage of a function without documentation. */
 function withoutNone(shown: Shown): Shown {
-  return shown.out === "None\n" && shown.err?.endsWith("Usage:\n") ? { ...shown, out: "\n" } : shown;
+  return shown.out === "None\n" && shown.err.endsWith("Usage:\n") ? { ...shown, out: "\n" } : shown;
 }
 
 /** What a command shows, as one text. */
@@ -78,27 +92,32 @@ export async function replayCalls(name: string, mode: CallMode, purpose: CallsOn
   const { steps, options, pillar } = readRule(name), calls = readCalls(name);
   await using fleet = await startCallFleet(options, pillar);
   const wrong: string[] = [], seen = new Set<string>(), same = new Set<string>();
-  const places = [[extOf(fleet.root), "{EXT}"], [fleet.root, "{ROOT}"]] as const;
+  const places = [
+    [extOf(fleet.root), "{EXT}"],
+    [`${fleet.root}/m1/var/cache/salt/minion/files/base`, "{CACHE}"],
+    [fleet.root, "{ROOT}"],
+  ] as const;
   let i = 0;
   for (const step of steps) {
     changeFile(step, fleet.root);
     if (step.fun === undefined || step.fun.startsWith("saltutil.")) continue;
     const { fun, words, live, local } = calls[i++];
     if (mode === "live" && local === undefined && i % LIVE_EACH !== 0) continue;
-    const call = [fun, ...words].join(" ");
+    const by = step.executors === undefined ? [] : [`--module-executors=${JSON.stringify(step.executors)}`];
+    const call = [...by, fun, ...words].join(" ");
     const salts = withoutNone(mode === "live" ? live : local ?? live);
-    const place = mode === "local" ? ["--local"] : [];
+    const place = [...mode === "local" ? ["--local"] : [], ...by];
     const { out, err, code } = await fleet.saltCall("m1", ...place, "-l", "quiet", "--out=json", fun, ...words);
     const ours = [masked(parsed(out), places), masked(err, places)] as const;
-    const theirs = [masked(toValue(salts.out), places), masked(salts.err ?? "", places)] as const;
-    if (equals(ours[0], theirs[0]) && ours[1] === theirs[1] && code === (salts.code ?? 0)) {
+    const theirs = [masked(salts.out, places), masked(salts.err, places)] as const;
+    if (equals(ours[0], theirs[0]) && ours[1] === theirs[1] && code === salts.code) {
       same.add(call);
       continue;
     }
     seen.add(call);
     const shown = textOf(ours[0], String(ours[1]), code);
     if (Object.hasOwn(purpose, call) && purpose[call].test(shown)) continue;
-    wrong.push(`${call}:\n  ours   ${shown}\n  Salt's ${textOf(theirs[0], String(theirs[1]), salts.code ?? 0)}`);
+    wrong.push(`${call}:\n  ours   ${shown}\n  Salt's ${textOf(theirs[0], String(theirs[1]), salts.code)}`);
   }
   return [...wrong, ...Object.keys(purpose).filter((call) => same.has(call)).map((call) => `${call}: as Salt's`)];
 }
