@@ -19,6 +19,8 @@ const PATTERNS: PluginFiles = {
     "import salt.ext.six as six\nfrom salt.ext.six.moves import range, zip\nfrom salt.ext.six.moves.urllib.parse import urlparse\nfrom salt.ext.six import string_types, iteritems\ndef f(): return isinstance('', string_types) and urlparse('http://a/b').path == '/b' and len(list(iteritems({1: 2}))) == 1\n",
   "modules/im_odict.py":
     "from salt.utils.odict import OrderedDict\nimport salt.utils.dictupdate as dictupdate\nimport salt.utils.data, salt.utils.files, salt.utils.json, salt.utils.path, salt.utils.platform, salt.utils.stringutils\ndef f(): return dictupdate.update({'a': {'b': 1}}, OrderedDict([('a', {'c': 2})])) == {'a': {'b': 1, 'c': 2}}\n",
+  "modules/im_oset.py":
+    "from salt.utils.oset import OrderedSet\ndef f():\n    a = OrderedSet([3, 1, 3])\n    return repr(a | [2]) == 'OrderedSet([3, 1, 2])' and a.add(1) == 1 and a[0] == 3 and a == [1, 3]\n",
   "modules/im_guard.py":
     "try:\n    import no_such_library\n    HAS = True\nexcept ImportError:\n    HAS = False\ndef __virtual__():\n    return 'im_guard' if not HAS else (False, 'there')\ndef f(): return not HAS\n",
   "modules/im_loader.py":
