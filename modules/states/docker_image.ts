@@ -35,6 +35,10 @@ interface Given {
   readonly image: string;
   readonly build: string | null;
   readonly load: string | null;
+  readonly sls: Value;
+  readonly base: string;
+  readonly saltenv: Value;
+  readonly pillar: Value;
   readonly dockerfile: string | null;
   readonly client_timeout: Value;
   readonly insecure_registry: boolean;
@@ -42,7 +46,7 @@ interface Given {
 }
 
 function sourceOf(given: Given): Source {
-  const { name, tag, image, build, load, dockerfile, client_timeout, insecure_registry } = given;
+  const { name, tag, image, build, load, sls, dockerfile, client_timeout, insecure_registry } = given;
   const short = (id: string) => id.replace(/^sha256:/, "").slice(0, 12);
   if (build !== null) {
     const chosen = [...mapOrEmpty(given.more.get("kwargs"))].filter(([key]) => BUILD_ARGUMENTS.includes(str(key)));
@@ -52,6 +56,18 @@ function sourceOf(given: Given): Source {
       failure: `Encountered error building ${build} as ${image}`,
       get: async (work) => mapOrEmpty(await work.call("build", [build], args)),
       isChange: (update, oldId) => str(update.get("Id") ?? "") !== short(oldId),
+    };
+  }
+  if (sls !== null) {
+    const { base, saltenv, pillar } = given;
+    return {
+      action: "built",
+      failure: `Encountered error using SLS ${str(sls)} for building ${image}`,
+      get: async (work) => {
+        const kwargs = { repository: name, tag, base, mods: sls, saltenv, ...pillar !== null && { pillar } };
+        return mapOrEmpty(await work.call("sls_build", [], kwargs));
+      },
+      isChange: (update, oldId) => short(str(update.get("Id") ?? "")) !== short(oldId),
     };
   }
   if (load !== null) {
@@ -103,7 +119,8 @@ export const present: ModuleFunction<StateContext> = stateFn({
     "`latest`.\n\nbuild\n    A directory with a Dockerfile that it is built of; needs `tag`.\n\nload\n    An archive of docker.save that it is " +
     "loaded from; needs `tag`.\n\nforce\n    Whether it is had again if it is there.\n\ndockerfile\n    Another file than Dockerfile." +
     "\n\nkwargs\n    A map with cache, rm, api_response and buildargs for docker.build.\n\nclient_timeout\n    Seconds for an answer of the " +
-    "engine.\n\nsls, base, saltenv, pillarenv, pillar\n    Are not supported: a Dockerfile builds images.",
+    "engine.\n\nsls\n    SLS files whose states it is made by, of the image `base`; needs `tag`. `saltenv` is their environment, `pillar` has values " +
+    "that win over those of the pillar.",
   params: {
     name: p.str(),
     tag: p.str(null),
@@ -127,7 +144,6 @@ export const present: ModuleFunction<StateContext> = stateFn({
     if (sources.length === 1 && !tag) {
       return failState(name, "The 'tag' argument is required if any one of 'build', 'load', or 'sls' is used.");
     }
-    if (sls !== null) return failState(name, "Images are not built of SLS files here: use 'build' with a Dockerfile");
     const image = tag ? `${name}:${tag}` : name;
     const work = new ContainerWork(name, context);
     let old: ValueMap | undefined;
@@ -137,7 +153,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
       if (!(error instanceof DockerError) || error.status !== 404) return failState(name, dockerFailure(error));
     }
     if (old !== undefined && !force) return work.end(true, `Image ${image} already present`);
-    return await update(work, { ...options, name, tag, build, load, image, more: ownKeywords(kwargs) }, old);
+    return await update(work, { ...options, name, tag, build, load, sls, image, more: ownKeywords(kwargs) }, old);
   },
 });
 

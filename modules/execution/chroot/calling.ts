@@ -7,15 +7,10 @@
 import { callInside } from "./inside.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
-import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { toWireArgs } from "#lib/yaml/arguments.ts";
-
-/** The keywords that are of the job, not of the function. */
-function ownKeywords(kwargs: ValueMap): ValueMap {
-  return new Map([...kwargs].filter(([name]) => !str(name).startsWith("__")));
-}
+import { functionCall, STATE_CALL_KEYWORDS, stateCall } from "#lib/ssh/inside_call.ts";
+import { map } from "#lib/values/value.ts";
 
 export const call: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -29,20 +24,8 @@ export const call: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ root, function: fun }, context, { args, kwargs }) =>
-    callInside({ root, fun, arg: toWireArgs(args, ownKeywords(kwargs)), pillar: new Map(), syncs: false }, context),
+    callInside(root, functionCall(fun, args, kwargs), context),
 });
-
-/** Runs a function of `state` there, with this minion's pillar and the files of its master. */
-async function runStates(
-  root: string,
-  { fun, args, kwargs }: { readonly fun: string; readonly args: Value[]; readonly kwargs: ValueMap },
-  context: JobContext,
-): Promise<Value> {
-  const given = ownKeywords(kwargs);
-  const pillar = new Map([...context.pillar, ...mapOrEmpty(given.get("pillar"))]);
-  for (const name of ["pillar", "pillarenv", "extra_filerefs"]) given.delete(name);
-  return await callInside({ root, fun, arg: toWireArgs(args, given), pillar, syncs: true }, context);
-}
 
 const ARGUMENTS = `root
     The directory.
@@ -55,7 +38,7 @@ const FILES = "The states are rendered there: grains are those of the directory,
 const SHARED = {
   permissions: "all",
   varKwargs: "kwargs",
-  keywords: ["pillar", "pillarenv", "extra_filerefs"],
+  keywords: STATE_CALL_KEYWORDS,
   outputter: "highstate",
 } as const;
 
@@ -68,11 +51,8 @@ export const sls: ModuleFunction<JobContext> = fn({
   params: { root: p.str(), mods: p.any(), saltenv: p.str("base"), test: p.any(null), exclude: p.any(null) },
   run: ({ root, mods, saltenv, test, exclude }, context, { kwargs }) => {
     const more = exclude === null ? kwargs : new Map(kwargs).set("exclude", exclude);
-    return runStates(
-      root,
-      { fun: "state.sls", args: [mods], kwargs: new Map([...more, ...map({ saltenv, test })]) },
-      context,
-    );
+    const given = new Map([...more, ...map({ saltenv, test })]);
+    return callInside(root, stateCall("state.sls", [mods], given, context), context);
   },
 });
 
@@ -85,7 +65,7 @@ export const highstate: ModuleFunction<JobContext> = fn({
   ),
   keywords: [...SHARED.keywords, "saltenv", "test", "exclude"],
   params: { root: p.str() },
-  run: ({ root }, context, { kwargs }) => runStates(root, { fun: "state.highstate", args: [], kwargs }, context),
+  run: ({ root }, context, { kwargs }) => callInside(root, stateCall("state.highstate", [], kwargs, context), context),
 });
 
 export const apply_: ModuleFunction<JobContext> = fn({

@@ -12,51 +12,15 @@ import { exists, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { requireProgram } from "#lib/programs/run_program.ts";
 import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { listUnder, mapOrEmpty } from "#lib/values/shape.ts";
 import { map, str, truthy, type ValueMap } from "#lib/values/value.ts";
+import { archiveOf } from "./archives.ts";
 import { engineOf } from "./connection.ts";
 import { tagOf } from "./images.ts";
 import { elapsedSince } from "./lookups.ts";
 import { errorDetail, knownImages, messagesOf, notePull } from "./pulling.ts";
-
-/** The archive of a directory without what it ignores, by the program tar, which is ended with the job. */
-async function* contextOf(
-  directory: string,
-  dockerfile: string,
-  { signal, child: onChild }: JobContext,
-): AsyncGenerator<Uint8Array> {
-  const paths = contextPaths(directory, dockerfile);
-  const words = [
-    "-c",
-    "-C",
-    directory,
-    "--numeric-owner",
-    "--owner=0",
-    "--group=0",
-    "--no-recursion",
-    "--null",
-    "-T",
-    "-",
-  ];
-  const child = new Deno.Command(requireProgram("tar"), {
-    args: words,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "null",
-    signal,
-  }).spawn();
-  onChild(child.pid, "started");
-  const list = new TextEncoder().encode(paths.map((path) => `./${path}\0`).join(""));
-  const giving = ReadableStream.from([list]).pipeTo(child.stdin);
-  for await (const piece of child.stdout) yield piece;
-  await giving;
-  const { code } = await child.status;
-  onChild(child.pid, "ended");
-  if (code !== 0) throw new CommandError(`tar ended with ${code}`);
-}
 
 /** What is sent of a source: the archive of a directory; of a URL nothing, because the engine fetches it. */
 function sourceOf(path: string, dockerfile: string, context: JobContext) {
@@ -65,7 +29,8 @@ function sourceOf(path: string, dockerfile: string, context: JobContext) {
     throw new CommandError("Unable to perform build: You must specify a directory to build in path");
   }
   const headers = { "Content-Type": "application/x-tar" };
-  return { query: {}, headers, body: ReadableStream.from(contextOf(path, dockerfile, context)) };
+  const archive = archiveOf({ directory: path, paths: contextPaths(path, dockerfile) }, context);
+  return { query: {}, headers, body: ReadableStream.from(archive) };
 }
 
 /** Notes the intermediate containers, and the image that was made. */

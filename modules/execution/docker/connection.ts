@@ -35,6 +35,11 @@ export async function engineOf(context: JobContext, timeoutS: Value = CLIENT_TIM
   return new DockerEngine(await dockerPlace(context), context.signal, toNumber(timeoutS) ?? CLIENT_TIMEOUT_S);
 }
 
+/** The engine for what has to be tidied up, also when the job is ended. */
+export async function lastingEngine(context: JobContext): Promise<DockerEngine> {
+  return new DockerEngine(await dockerPlace(context), new AbortController().signal);
+}
+
 /** Sends the containers to the mine, after they were changed, unless `docker.update_mine` is false. */
 async function updateMine(context: JobContext): Promise<void> {
   if (!truthy(await context.call("config.option", ["docker.update_mine", true]))) return;

@@ -16,7 +16,7 @@ import { runProgram } from "#lib/programs/run_program.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 import { engineOf } from "./connection.ts";
-import { containerState } from "./lookups.ts";
+import { needRunning } from "./lookups.ts";
 import { runInContainer } from "./running.ts";
 
 const QUIET = {
@@ -37,12 +37,6 @@ async function quietly(context: JobContext, name: string, words: string[], drive
 async function sha256In(context: JobContext, name: string, path: string): Promise<string | undefined> {
   const { stdout } = await quietly(context, name, ["sha256sum", path]);
   return stdout.split(/\s/)[0] || undefined;
-}
-
-async function needRunning(context: JobContext, name: string): Promise<void> {
-  if (await containerState(await engineOf(context), name) !== "running") {
-    throw new CommandError(`Container '${name}' is not running`);
-  }
 }
 
 /** The file of a source: of the master, or of the minion. */
@@ -102,7 +96,7 @@ function copyingFrom(word: string): ModuleFunction<JobContext> {
     permissions: "all",
     params: { name: p.str(), source: p.str(), dest: p.str(), overwrite: p.bool(false), makedirs: p.bool(false) },
     async run({ name, source, dest, overwrite, makedirs }, context) {
-      await needRunning(context, name);
+      await needRunning(await engineOf(context), name);
       const path = hostDestination(source, dest, makedirs, overwrite);
       if (!isAbsolute(source)) throw new InvocationError("Source path must be absolute");
       const isThere = async (flag: string) => (await quietly(context, name, ["test", flag, source])).retcode === 0;
@@ -155,7 +149,7 @@ async function containerDestination(context: JobContext, { name, dest, exec_driv
  */
 export async function copyIntoContainer(context: JobContext, copy: Copy): Promise<boolean> {
   const { name, source, exec_driver, overwrite } = copy;
-  await needRunning(context, name);
+  await needRunning(await engineOf(context), name);
   const file = await localSource(context, source);
   if (!isAbsolute(file)) throw new InvocationError("Source path must be absolute");
   if (!exists(file)) throw new InvocationError(`Source file ${file} does not exist`);

@@ -82,6 +82,11 @@ export async function containerState(engine: DockerEngine, name: string): Promis
   return stateOfContainer(await inspectContainer(engine, name));
 }
 
+/** @throws {CommandError} If a container does not run, or is paused. */
+export async function needRunning(engine: DockerEngine, name: string): Promise<void> {
+  if (await containerState(engine, name) !== "running") throw new CommandError(`Container '${name}' is not running`);
+}
+
 /** The containers by id; those that run come first. */
 export async function containers(
   engine: DockerEngine,

@@ -5,6 +5,7 @@
  */
 
 export { build, commit } from "./building.ts";
+export * from "./calling.ts";
 export * from "./commands.ts";
 export * from "./comparing.ts";
 export { diff, exists, inspect_container, list_containers, logs, pid, port, ps, state, top } from "./containers.ts";

@@ -145,22 +145,55 @@ async function byEngine(
   words: readonly string[],
   options: CommandOptions,
 ): Promise<ContainerResult> {
-  const hasInput = truthy(options.stdin);
   try {
-    const json = map({ AttachStdin: hasInput, AttachStdout: true, AttachStderr: true, Tty: false, Cmd: [...words] });
-    const made = mapOrEmpty(await engine.ask({ method: "POST", path: enginePath("containers", name, "exec"), json }));
-    const id = str(made.get("Id") ?? "");
+    const id = await makeExec(engine, name, { Cmd: [...words], AttachStdin: truthy(options.stdin) });
     const { stdout, stderr } = await exchange(engine, id, options);
-    const ended = mapOrEmpty(await engine.ask({ method: "GET", path: enginePath("exec", id, "json") }));
-    const [pid, retcode] = [toNumber(ended.get("Pid")) ?? 0, toNumber(ended.get("ExitCode")) ?? 0];
+    const { pid, retcode } = await execState(engine, id);
     return { pid, retcode, stdout, stderr };
   } catch (error) {
     if (!(error instanceof DockerError)) throw error;
-    // As the command `docker exec` would end.
-    const text = `Error response from daemon: ${error.explanation}`;
-    const retcode = /executable file not found/.test(text) ? 127 : /OCI runtime exec failed/.test(text) ? 126 : 1;
+    const { retcode, text } = refusedProgram(error);
     return { pid: 0, retcode, stdout: options.joins === true ? text : "", stderr: options.joins === true ? "" : text };
   }
+}
+
+/**
+ * Makes a program that {@linkcode DockerEngine.attach} can start in a container.
+ * @param more Fields of the engine: `Cmd`, `Env`, `User` …
+ * @returns Its id.
+ */
+export async function makeExec(
+  engine: DockerEngine,
+  name: string,
+  more: Readonly<Record<string, Value>>,
+): Promise<string> {
+  const json = map({ AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false, ...more });
+  const made = mapOrEmpty(await engine.ask({ method: "POST", path: enginePath("containers", name, "exec"), json }));
+  return str(made.get("Id") ?? "");
+}
+
+/** How such a program is, or has ended. */
+export interface ExecState {
+  readonly isRunning: boolean;
+  readonly pid: number;
+  readonly retcode: number;
+}
+
+/** Asks for one. */
+export async function execState(engine: DockerEngine, id: string): Promise<ExecState> {
+  const state = mapOrEmpty(await engine.ask({ method: "GET", path: enginePath("exec", id, "json") }));
+  return {
+    isRunning: state.get("Running") === true,
+    pid: toNumber(state.get("Pid")) ?? 0,
+    retcode: toNumber(state.get("ExitCode")) ?? 0,
+  };
+}
+
+/** What the command `docker exec` would end with and say. */
+export function refusedProgram({ explanation }: DockerError): { readonly retcode: number; readonly text: string } {
+  const text = `Error response from daemon: ${explanation}`;
+  const retcode = /executable file not found/.test(text) ? 127 : /OCI runtime exec failed/.test(text) ? 126 : 1;
+  return { retcode, text };
 }
 
 /** Gives a program its input, and takes its output. */

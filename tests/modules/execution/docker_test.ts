@@ -12,7 +12,7 @@ import { map, str, toValue, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { callState } from "#tests/support/calls/state_call.ts";
-import { noEngine, startDockerEngine, type TestEngine } from "#tests/support/servers/docker_engine.ts";
+import { contextFor, withEngine } from "./docker_job.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 interface Step {
@@ -33,9 +33,6 @@ interface Writing {
 const { steps }: { readonly steps: readonly (Step | Writing)[] } = JSON.parse(
   Deno.readTextFileSync(new URL("../../corpus/docker.json", import.meta.url)),
 );
-
-const MISSING = noEngine();
-const SKIPPED = MISSING === undefined ? "" : ` (skipped: ${MISSING})`;
 
 /** The registries that pillar names, as in tests/corpus/make_docker.py. */
 const REGISTRIES = {
@@ -63,32 +60,6 @@ async function done(step: Step, within: (value: unknown) => Value, context: JobC
   } catch (error) {
     return map({ raises: messageOf(error) });
   }
-}
-
-/** A test with an engine, whose logins are kept in its directory. */
-function withEngine(name: string, test: (server: TestEngine, root: string) => Promise<void>): void {
-  Deno.test({
-    name: `${name}${SKIPPED}`,
-    ignore: MISSING !== undefined,
-    fn: () =>
-      withTemporaryDirectory(async (root) => {
-        await using server = await startDockerEngine();
-        const before = Deno.env.get("DOCKER_CONFIG");
-        Deno.env.set("DOCKER_CONFIG", `${server.directory}/config`);
-        try {
-          await test(server, root);
-        } finally {
-          if (before === undefined) Deno.env.delete("DOCKER_CONFIG");
-          else Deno.env.set("DOCKER_CONFIG", before);
-        }
-      }),
-  });
-}
-
-/** The context of a job that asks the engine. */
-function contextFor(server: TestEngine, root: string, more: Readonly<Record<string, Value>> = {}) {
-  const options = { "docker.url": server.url, "docker.update_mine": false, file_client: "local", ...more };
-  return testContext({ opts: testOpts({ root_dir: root, ...options }), signal: new AbortController().signal });
 }
 
 withEngine("docker and its states do as Python Salt's, call by call", async (server, root) => {
