@@ -83,6 +83,20 @@ const ON_PURPOSE: Readonly<Record<string, Readonly<Partial<Record<"both" | CallM
       "state.sls one_sets": /'changes': \{'a': \[1, 2\], 'b': \[3\]\}/,
     },
   },
+  families: {
+    both: {
+      // The load of a call has `tgt` here; Salt's has neither.
+      '--module-executors=["br_known"] test.echo x': /KeyError: \\'tgt_type\\'/,
+      // Without the documentation of the function, whose arguments are right.
+      '--module-executors=["br_virtual"] test.echo x': /^'' "Executor 'br_virtual' is not available\\n" 1$/,
+      '--module-executors=["br_named"] test.echo x': /^'' "Executor 'br_named' is not available\\n" 1$/,
+      '--module-executors=["nobody"] test.echo x': /^'' "Executor 'nobody' is not available\\n" 1$/,
+      '--module-executors={"a":1} test.echo x': /^'' "Wrong executors specification: \{'a': 1\}\./,
+      // Numbers of the process and of the job.
+      '--module-executors=["br_changes"] test.arg x':
+        /\{'args': \['changed', 'x'\], 'kwargs': \{'__pub_fun': 'test.arg', /,
+    },
+  },
 };
 
 /** Names of functions of `br` that show the same. */
