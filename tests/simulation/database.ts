@@ -15,7 +15,8 @@ import { setInterval } from "#lib/os/timers.ts";
 import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
 import type { JobRows } from "#lib/stores/rows.ts";
 import { SqliteRows } from "#lib/stores/sqlite_rows.ts";
-import { answerStatement, ModelTables } from "./statements.ts";
+import { answerStatement } from "./statements.ts";
+import { ModelTables } from "./tables.ts";
 import { newMachine, SimulatedProcess, world } from "./world.ts";
 
 /** Milliseconds of the way to the database, and of the way back. */
@@ -192,7 +193,7 @@ export class ModelCluster extends ModelConnection implements ClusterDatabase, Me
     this.origin = origin;
     this.incarnation = (database.tables.members.get(origin)?.incarnation ?? 0) + 1;
     const untilMs = world().nowMs + leaseMs;
-    database.tables.members.set(origin, { incarnation: this.incarnation, name, untilMs });
+    database.tables.members.set(origin, { incarnation: this.incarnation, name, untilMs, sinceMs: world().nowMs });
     this.#wakeUps = new WakeUps((text) => world().note(`cluster: ${text}`), () => this.#away);
     const { process } = world();
     database.ears.add((kind) => {

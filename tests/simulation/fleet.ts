@@ -17,6 +17,7 @@ import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
 import { beginDatabase } from "./database.ts";
 import { brokenEvents, eventEnds } from "./event_check.ts";
 import { type Counts, Ledger, type StoredReturns } from "./ledger.ts";
+import { KeyOperator } from "./key_operator.ts";
 import { SimulatedMaster } from "./master.ts";
 import type { ClusterParts } from "./member.ts";
 import { startMinion } from "./minion.ts";
@@ -128,6 +129,7 @@ class Fleet {
   readonly #masters: (SimulatedMaster | undefined)[] = [];
   /** What the masters share, if there are two. */
   readonly #cluster: (Omit<ClusterParts, "origin" | "onLease">) | undefined;
+  readonly #keyOperator: KeyOperator | undefined;
   /** Whether faults come, and dead processes may stay away. */
   #stormy = true;
   /** Whether machines lose their power in this run; then `durability` is `machine`. */
@@ -161,6 +163,13 @@ class Fleet {
     }
     disk().settle(this.#root);
     const [{ cachedir, hash_type: hashType }] = this.#masterOpts;
+    this.#keyOperator = this.#cluster && new KeyOperator({
+      ...this.#cluster,
+      masters: this.#masterOpts,
+      log: this.#log,
+      pems: [...options.keys.minions.values()].map(({ publicKey }) => publicKey.pem),
+      breaks: (text) => this.#ledger.breaks(text),
+    });
     this.#store = this.#cluster?.database ?? jobStore(cachedir, { hashType, log: () => {} });
   }
 
@@ -175,7 +184,12 @@ class Fleet {
         hash_type: "sha256",
         event_log_keep: 604_800,
         reactor: ORDER_MAP,
-        ...this.#cluster && { master_job_cache: "postgresql", interface: addressOf(name) },
+        ...this.#cluster && {
+          master_job_cache: "postgresql",
+          interface: addressOf(name),
+          // The publish key is one for all masters here, without a row.
+          rotate_aes_key: false,
+        },
       },
     }).opts;
   }
@@ -205,6 +219,7 @@ class Fleet {
       world.within(this.#operator, () => {
         this.#publish();
         this.#order(job);
+        void this.#keyOperator?.change();
       });
       await world.pass(world.nowMs + world.random.between(0, this.#losesPower ? POWER_JOB_EVERY_MS : JOB_EVERY_MS));
     }
@@ -216,6 +231,7 @@ class Fleet {
     await world.pass(world.nowMs + QUIET_MS, () => this.#ledger.isComplete(this.#store));
     if (this.#cluster !== undefined) {
       this.#checkLeases();
+      this.#keyOperator?.check();
       const ends = eventEnds(this.#masterOpts);
       await world.pass(world.nowMs + EVENTS_MS);
       brokenEvents(this.#masterOpts, begins, ends).forEach((text) => this.#ledger.breaks(text));
@@ -265,7 +281,7 @@ class Fleet {
 
   /** All minions, or one of them. */
   #target(): string {
-    return this.#world.random.chance(0.5) ? "*" : this.#world.random.pick([...this.#options.keys.minions.keys()]);
+    return this.#world.random.chance(0.5) ? "m*" : this.#world.random.pick([...this.#options.keys.minions.keys()]);
   }
 
   /** Starts a process on a new host, and again whenever it has died. */

@@ -1,6 +1,6 @@
 /**
- * A simulated master's part of its cluster: the real log of publishes, exchange of events, place of the reactor, signs
- * of life, leases and outbox, over the model of the database.
+ * A simulated master's part of its cluster: the real log of publishes, exchange of events, keys of minions, place of
+ * the reactor, signs of life, leases and outbox, over the model of the database.
  * @module
  */
 
@@ -12,6 +12,7 @@ import { EventExchange } from "#lib/cluster/event_exchange.ts";
 import { LeaseFlags, type LeaseName, LEASES } from "#lib/cluster/lease_flags.ts";
 import { PublishLog } from "#lib/cluster/publish_log.ts";
 import { reactorPart } from "#lib/cluster/reactor_part.ts";
+import { SharedState } from "#lib/cluster_banks/shared_state.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -60,6 +61,7 @@ export class SimulatedMember {
   readonly #rows: JobRows;
   readonly #publishes: PublishLog;
   readonly #exchange: EventExchange;
+  readonly #state: SharedState;
   /** Where the reactor of the cluster is. */
   readonly reactorLease: ReactorLease;
 
@@ -101,6 +103,8 @@ export class SimulatedMember {
         await publisher.send([encode(map({ load, minions: [...minions], ttl_ms: ttlMs, live, again }), "disk")]);
       },
     });
+    const maintains = () => this.flags.holds("maintenance");
+    this.#state = new SharedState(opts, { db: cluster, keys: new RootKeys(root), log, maintains });
     this.reactorLease = leaseOf(cluster, this.flags);
     const bus = new EventSender(masterBus(opts.sock_dir).pull);
     this.#exchange = new EventExchange({
@@ -117,6 +121,7 @@ export class SimulatedMember {
   /** Follows the other masters, when this one can publish. */
   open(): void {
     this.#publishes.open();
+    this.#state.start();
     void this.#exchangeEvents();
   }
 

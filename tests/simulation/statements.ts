@@ -1,9 +1,11 @@
 /**
- * The tables by which masters of a simulated cluster meet, in memory, and the statements of those parts of the product
- * that a simulation runs. There are no others.
+ * The statements of those parts of the product that a simulation runs, on the tables of its database. There are no
+ * others.
  * @module
  */
 
+import { KEY_STATEMENTS } from "./key_statements.ts";
+import { type Answer, type EventRow, given, type ModelTables, type Parameters_, type Statement } from "./tables.ts";
 import { world } from "./world.ts";
 
 /** Events that are read at once: as lib/cluster/event_exchange.ts asks for. */
@@ -11,64 +13,9 @@ const MOST_EVENTS = 500;
 /** How often a master may read a row: at its start, and as answers are lost. */
 const MOST_READS = 50;
 
-/** The row of a master. */
-interface MemberRow {
-  incarnation: number;
-  name: string;
-  untilMs: number;
-}
-
-/** The row of a lease. */
-interface ModelLease {
-  origin: number;
-  incarnation: number;
-  untilMs: number;
-  /** Where the reactor is. */
-  position?: Uint8Array;
-}
-
-/** The row of an event. */
-interface EventRow {
-  readonly seq: number;
-  readonly tag: string;
-  readonly body: Uint8Array;
-}
-
-/** The row of a publish. */
-interface PublishRow {
-  readonly origin: number;
-  readonly seq: number;
-  readonly jid: string;
-  readonly untilMs: number;
-  readonly sealed: Uint8Array;
-}
-
-/** What a statement is given. */
-type Parameters_ = readonly unknown[];
-
-/** The tables of one world. */
-export class ModelTables {
-  readonly members = new Map<number, MemberRow>();
-  readonly leases = new Map<string, ModelLease>();
-  publishes: PublishRow[] = [];
-  /** The events of each master, in the order of their numbers. */
-  readonly events = new Map<number, EventRow[]>();
-  /** How often a run of a master was given a row. */
-  readonly given = new Map<string, number>();
-}
-
-/** The rows that a statement gives, and how many it has changed. */
-interface Answer {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly rowCount: number;
-}
-
-function given(...rows: Readonly<Record<string, unknown>>[]): Answer {
-  return { rows, rowCount: rows.length };
-}
-
 /** Statements by what only they contain. */
-const STATEMENTS: readonly (readonly [RegExp, (tables: ModelTables, parameters: Parameters_) => Answer])[] = [
+const STATEMENTS: readonly Statement[] = [
+  ...KEY_STATEMENTS,
   [/insert into salt\.publishes/, addPublishes],
   [/from salt\.publishes\s+where origin = m\.origin/, publishesAfter],
   [/update salt\.masters set seen/, sign],
@@ -138,6 +85,7 @@ function publishesAfter({ publishes, members, given: times }: ModelTables, param
 function sign({ members }: ModelTables, [origin, incarnation, leaseMs]: Parameters_): Answer {
   const row = members.get(Number(origin));
   if (row === undefined || row.incarnation !== incarnation) return given();
+  if (row.untilMs <= world().nowMs) row.sinceMs = world().nowMs;
   row.untilMs = world().nowMs + Number(leaseMs);
   return given({});
 }
