@@ -57,31 +57,25 @@ export interface KeyRotationParts {
 export class KeyRotation {
   readonly #parts: KeyRotationParts;
   readonly #ending = new AbortController();
-  #madeMs = Date.now();
-  #askedMs = -Infinity;
+  #madeMs: number;
   #rotating: Promise<void> = Promise.resolve();
 
   constructor(parts: KeyRotationParts) {
     this.#parts = parts;
-  }
-
-  /** When the key was made, or its successor was asked for, in milliseconds since the epoch. */
-  get madeMs(): number {
-    return this.#madeMs;
+    this.#madeMs = parts.rotateCluster === undefined ? Date.now() : -Infinity;
   }
 
   /**
-   * When a cluster was asked for the key's successor, in milliseconds since the epoch: its masters take it some time
-   * later. `-Infinity`: it was not, or could not be asked.
+   * When this master made the key, or began to make its successor, in milliseconds since the epoch: a cluster's masters
+   * take that some time later. `-Infinity`: the key is of the cluster, and no successor was asked for.
    */
-  get askedMs(): number {
-    return this.#askedMs;
+  get madeMs(): number {
+    return this.#madeMs;
   }
 
   /** Replaces the key, after the rotations before: who was deleted during one may have the key that it announced. */
   rotate(reason: RotationReason): void {
     this.#madeMs = Date.now();
-    this.#askedMs = this.#madeMs;
     this.#rotating = this.#rotating.then(() => this.#rotate(reason));
   }
 
@@ -91,7 +85,7 @@ export class KeyRotation {
     if (rotateCluster !== undefined) {
       // The Cluster thread takes the new key as that of any other master.
       return await rotateCluster(reason).catch((error) => {
-        this.#askedMs = -Infinity;
+        this.#madeMs = -Infinity;
         log.error(`There is no new publish key (${reason}): ${messageOf(error)}`);
       });
     }
@@ -116,7 +110,6 @@ export class KeyRotation {
   /** Tells that there is another key. Never rejects. */
   async tell(): Promise<void> {
     const { fire, opts: { ping_on_rotate, user } } = this.#parts;
-    this.#madeMs = Date.now();
     await fire(ROTATE_EVENT, map({ rotate_aes_key: true }));
     if (!ping_on_rotate) return;
     // Minions notice the new key when a publish cannot be decrypted: let that be a ping, not the next job.

@@ -335,10 +335,7 @@ export class Master {
       opts,
       jobs: openJobStore(opts, { log: this.#log.error, rows: this.#database?.mainRows() }),
       log: this.#log,
-      keyMadeMs: () => {
-        const cluster = this.#cluster;
-        return cluster === undefined ? rotation.madeMs : Math.max(cluster.keyMadeMs, rotation.askedMs);
-      },
+      keyMadeMs: () => Math.max(this.#cluster?.keyMadeMs ?? -Infinity, rotation.madeMs),
       rotate: (reason) => rotation.rotate(reason),
       restoreAccessKeys: () => users.restoreKeys(),
       settlePair: () => settlePair(opts, this.#log),
