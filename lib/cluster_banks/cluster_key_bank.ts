@@ -46,8 +46,8 @@ interface WaitingSteps {
 interface Committed {
   /** For each step. */
   readonly done: readonly boolean[];
-  /** What the masters are to see; `undefined`: nothing has changed. */
-  readonly generation: number | undefined;
+  /** What the masters are to see. */
+  readonly generation: number;
 }
 
 /** See {@linkcode KeyBank}: what changes keys where several masters have them. */
@@ -102,7 +102,7 @@ export class ClusterKeyBank implements KeyBank {
         return await this.#transaction(client, steps, first);
       }));
     await whileThere("the keys are changed, but not yet here", () => mirror.look());
-    if (waitMs > 0 && generation !== undefined) {
+    if (waitMs > 0) {
       await whileThere("the keys are changed, but perhaps not on every master", () => this.#waitForMasters(generation));
     }
     return [...done];
@@ -122,7 +122,8 @@ export class ClusterKeyBank implements KeyBank {
     }
     const done = steps.map((step) => table.apply(step) || (!isFirst && isDone(step, rows)));
     const changed = table.changed({ generation: last + 1, atMs: Date.now(), by });
-    if (changed.length === 0) return { done, generation: isFirst ? undefined : last };
+    // What an earlier command has changed may not be on every master yet: whoever repeats it waits for that.
+    if (changed.length === 0) return { done, generation: last };
     await writeKeyRows(client, changed, { schema, keys });
     await client.query(`update ${schema}.key_generation set n = $1`, [last + 1]);
     await removeBankRows(client, schema, table.forgotten());
