@@ -1,5 +1,6 @@
 /**
- * The Salts in these tests: ours, run from its sources, and Python's. A test uses the same names of programs for both.
+ * The Salts in these tests: ours, run from its sources or as executables, and Python's. A test uses the same names of
+ * programs for both.
  * @module
  */
 
@@ -43,11 +44,15 @@ const ENTRIES: Readonly<Record<Program, string>> = {
   "salt-syndic": "master.ts",
 };
 
-/** Our Salt, started by its entries. */
+/** The directory of our executables. They start three times as fast as the sources. */
+const DIST = Deno.env.get("SALT_DIST");
+
+/** Our Salt, started by its entries, or the executables in the directory that `SALT_DIST` names. */
 export const OURS: Salt = {
   name: "ours",
   version: undefined,
   command(program) {
+    if (DIST !== undefined) return [`${DIST}/${program}`];
     const deno = [Deno.execPath(), ...DENO_RUN, "--config", TREE_CONFIG];
     const entry = ENTRIES[program];
     return [...deno, `${ROOT}${entry}`, ...(program === "salt-master" ? [] : ["--as", program])];
