@@ -12,7 +12,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { peerMark } from "#lib/bus/peer_mark.ts";
 import { EventLogReader, type LoggedEvent } from "#lib/event_log/reader.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
-import { findStarted } from "#lib/master/reactor/find_started.ts";
+import { findProgress } from "#lib/master/reactor/find_progress.ts";
 import type { ReactorLease } from "#lib/master/reactor/leased_journal.ts";
 import { Performer } from "#lib/master/reactor/performer.ts";
 import { ReactorRuns } from "#lib/master/reactor/reactor_runs.ts";
@@ -58,14 +58,14 @@ export function startReactor(
       log,
       rendering: { render },
       startedMs,
-      wasStarted: findStarted(opts, async (jid) => await services.jobs.store.getLoad(jid) !== undefined),
+      progressOf: findProgress(opts, async (jid) => await services.jobs.store.getLoad(jid) !== undefined),
       performer: (on) =>
         new Performer({
           ...on,
           user: "root",
-          async publish(load) {
+          async publish(load, how) {
             onOrder(toNumber(listOrEmpty(load.get("arg"))[0] ?? null) ?? -1, str(load.get("jid") ?? ""));
-            await publishOwn(load, services);
+            await publishOwn(load, services, how);
           },
           functions: new FunctionRequests(() => {}, () => {}),
           running: 1,

@@ -7,7 +7,7 @@ import { type ClusterLink, isNewClusterPort } from "#lib/cluster/cluster_message
 import { LeaseFlags, type LeaseName } from "#lib/cluster/lease_flags.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
-import { findStarted } from "#lib/master/reactor/find_started.ts";
+import { findProgress } from "#lib/master/reactor/find_progress.ts";
 import type { ReactorLease } from "#lib/master/reactor/leased_journal.ts";
 import { Performer } from "#lib/master/reactor/performer.ts";
 import { ReactorRuns } from "#lib/master/reactor/reactor_runs.ts";
@@ -57,12 +57,12 @@ class ReactorService implements ThreadService {
         log,
         rendering: this.#rendering,
         startedMs: init.startedMs,
-        wasStarted: findStarted(opts, async (jid) => await open.services.jobs.store.getLoad(jid) !== undefined),
+        progressOf: findProgress(opts, async (jid) => await open.services.jobs.store.getLoad(jid) !== undefined),
         performer: (on) =>
           new Performer({
             ...on,
             user: opts.user,
-            publish: async (load) => void await publishOwn(load, open.services),
+            publish: async (load, how) => void await publishOwn(load, open.services, how),
             functions,
             running: opts.reactor_worker_threads,
             waiting: opts.reactor_worker_hwm,

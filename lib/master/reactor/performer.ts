@@ -18,6 +18,12 @@ export const REACTOR_USER = "Reactor";
 /** Pause before a function is tried again for which the master has no room, in milliseconds. */
 const RETRY_MS = 500;
 
+/** What a predecessor has done for a job. */
+export interface Announced {
+  /** Whether it has fired the job's first event. Default: no. */
+  readonly isAnnounced?: boolean;
+}
+
 /** The parts of a {@linkcode Performer}. */
 export interface PerformerParts {
   /** The user of the jobs that are published. */
@@ -32,7 +38,7 @@ export interface PerformerParts {
    * @param load The load of a publish.
    * @throws {TargetError} If its target cannot be read.
    */
-  publish(load: ValueMap): Promise<void>;
+  publish(load: ValueMap, how: Announced): Promise<void>;
   /** Called when a reaction was started. */
   onStarted(taken: Taken): void;
   /** Called when one could not be started. */
@@ -63,8 +69,8 @@ export class Performer {
   }
 
   /** Starts a reaction, or puts it into the queue; waits as long as the queue is full. */
-  async perform(taken: Taken): Promise<void> {
-    if (taken.reaction.kind === "local") return await this.#publish(taken);
+  async perform(taken: Taken, how: Announced = {}): Promise<void> {
+    if (taken.reaction.kind === "local") return await this.#publish(taken, how);
     while (this.#queue.length >= this.#parts.waiting && !this.#closed) {
       this.#room ??= Promise.withResolvers();
       await this.#room.promise;
@@ -73,9 +79,9 @@ export class Performer {
     this.#next();
   }
 
-  async #publish(taken: Taken): Promise<void> {
+  async #publish(taken: Taken, how: Announced): Promise<void> {
     try {
-      await this.#parts.publish(publishLoad(taken, this.#parts.user));
+      await this.#parts.publish(publishLoad(taken, this.#parts.user), how);
       this.#parts.onStarted(taken);
     } catch (error) {
       const reason = error instanceof TargetError ? error.message : messageOf(error);

@@ -25,6 +25,7 @@ import { compileGlob } from "#lib/text/glob.ts";
 import { ReactorStatus, removeStatus, writeStatus } from "#lib/reactor/status.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { ValueMap } from "#lib/values/value.ts";
+import type { Progress } from "./find_progress.ts";
 import { type Performer, REACTOR_USER } from "./performer.ts";
 import type { RenderQueue } from "./render_queue.ts";
 
@@ -44,8 +45,8 @@ export interface ReactorParts {
   readonly startedMs: number;
   /** What predecessors have done. Default: a file of this master. */
   readonly journal?: ReactionJournal;
-  /** Whether a reaction that a predecessor took over was started after all. */
-  wasStarted(taken: Taken): Promise<boolean>;
+  /** How far a reaction came that a predecessor took over. */
+  progressOf(taken: Taken): Promise<Progress>;
   /** Makes what starts reactions. */
   performer(on: Pick<ConstructorParameters<typeof Performer>[0], "onStarted" | "onFailed">): Performer;
 }
@@ -246,8 +247,9 @@ export class Reactor {
   /** Starts the reactions of the events in work, in their order. */
   async #perform(): Promise<void> {
     for (const taken of this.#journal.open) {
-      if (await this.#parts.wasStarted(taken)) this.#journal.started(taken.jid);
-      else await this.#performer.perform(taken);
+      const progress = await this.#parts.progressOf(taken);
+      if (progress === "started") this.#journal.started(taken.jid);
+      else await this.#performer.perform(taken, { isAnnounced: progress === "announced" });
     }
     while (!this.#closed) {
       const [first] = this.#inWork;

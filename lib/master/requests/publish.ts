@@ -185,11 +185,15 @@ async function checkOwnJid(
  * @returns Whether any minion matches its target.
  * @throws {TargetError} If its target cannot be read.
  */
-export async function publishOwn(load: ValueMap, services: PublishNeeds): Promise<boolean> {
+export async function publishOwn(
+  load: ValueMap,
+  services: PublishNeeds,
+  how: Pick<Addressees, "isAnnounced"> = {},
+): Promise<boolean> {
   const portable = withPortableTarget(load, services);
   const resolved = resolveJob(portable, fleetOf(services), services);
   if (resolved.minions.length === 0 && !services.opts.order_masters) return false;
-  await issueJob(portable, { ...resolved, named: false }, services);
+  await issueJob(portable, { ...resolved, ...how, named: false }, services);
   return true;
 }
 
@@ -197,6 +201,8 @@ export async function publishOwn(load: ValueMap, services: PublishNeeds): Promis
 export interface Addressees extends Pick<Resolved, "minions" | "missing"> {
   /** Whether the publish names these minions: then no other minion runs it, even if its target matches. */
   readonly named: boolean;
+  /** Whether a master that was killed afterwards has fired its first event. Default: no. */
+  readonly isAnnounced?: boolean;
 }
 
 /**
@@ -220,7 +226,9 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   const { tgt_type, tgt, user, fun, arg, hidden } = job;
   // The first is the name of Salt 3008.
   for (const name of ["salt.jobs.published", "salt.jobs"]) services.metrics?.count(name, { fun: funLabel(fun) });
-  await services.fire(jobNew(jid), asNoted(map({ jid, tgt_type, tgt, user, fun, arg, minions, missing, ...hidden })));
+  if (addressees.isAnnounced !== true) {
+    await services.fire(jobNew(jid), asNoted(map({ jid, tgt_type, tgt, user, fun, arg, minions, missing, ...hidden })));
+  }
   const publish = publishOf(job, addressees, load, services);
   writeTrace(publish, services.trace?.context);
   await services.fire(jobPublish(jid), asNoted(publish));

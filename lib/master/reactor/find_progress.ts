@@ -1,5 +1,5 @@
 /**
- * Finds the reactions that a reactor had started before it was killed.
+ * Finds how far a reactor came with its reactions before it was killed.
  * @module
  */
 
@@ -7,20 +7,32 @@ import { tagEnd } from "#lib/bus/event.ts";
 import { eventLogDirectory } from "#lib/config/master_paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { EventLogReader } from "#lib/event_log/reader.ts";
+import type { Taken } from "#lib/reactor/journal.ts";
 
 /** Number of events that are searched for the beginnings of reactions that a predecessor took over. */
 const SEARCHED = 100_000;
 
 /**
- * Whether a reaction was started by a predecessor that was killed before it could note that: its job is in the job
- * cache, or its first event in the event log.
+ * How far a predecessor came with a reaction before it was killed. `announced`: the first event of its job was fired,
+ * but the job may not have been sent. Sent again under its id it is not run twice by minions that have it.
  */
-export function findStarted(
+export type Progress = "none" | "announced" | "started";
+
+/**
+ * Finds how far reactions are: a job that is in the job cache was sent, and a function whose first event is in the
+ * event log was started.
+ */
+export function findProgress(
   opts: MasterOpts,
   isStored: (jid: string) => Promise<boolean>,
-): (taken: { jid: string }) => Promise<boolean> {
-  let begun: Set<string> | undefined;
-  return async ({ jid }) => await isStored(jid) || (begun ??= begunJobs(opts)).has(jid);
+): (taken: Pick<Taken, "jid" | "reaction">) => Promise<Progress> {
+  let begun: ReadonlySet<string> | undefined;
+  return async ({ jid, reaction: { kind } }) => {
+    if (await isStored(jid)) return "started";
+    begun ??= begunJobs(opts);
+    if (!begun.has(jid)) return "none";
+    return kind === "local" ? "announced" : "started";
+  };
 }
 
 /** The ids of the jobs and functions whose `new` events are among the last events of the log. */
