@@ -83,6 +83,12 @@ type Command = "publish" | "resolve" | "authorize";
 /** Time limit of publishing. */
 const PUBLISH_TIMEOUTS = { timeoutMs: 15_000, tries: 1 };
 
+/**
+ * How long a client of a cluster hears nothing of its job before it looks for stored returns, in milliseconds. The last
+ * events of a master that is killed reach no other.
+ */
+const LOOK_MS = 30_000;
+
 /** A connection to the master on this host. */
 export class LocalClient {
   readonly #opts: MasterOpts;
@@ -282,7 +288,7 @@ export class LocalClient {
     // Minions below syndics are named by events of the syndics, which come later.
     const holdUntil = this.#opts.order_masters ? performance.now() + this.#syndicWaitMs : 0;
     const isOver = () => watch.done && performance.now() >= holdUntil;
-    let restarts = 0;
+    let restarts = 0, heardMs = performance.now();
     while (!isOver() && !signal?.aborted) {
       await this.#askSilent(collection);
       if (isOver()) break;
@@ -296,8 +302,13 @@ export class LocalClient {
       }
       if (event === undefined) {
         if (!(await isMasterRunning(this.#opts.sock_dir))) watch.eventsLost(performance.now());
+        if (this.#opts.cluster_id && performance.now() - heardMs >= LOOK_MS) {
+          yield* this.#unheard(collection);
+          heardMs = performance.now();
+        }
         continue;
       }
+      heardMs = performance.now();
       this.#log.trace(`Event ${event.tag}`);
       const returned = await takeEvent(event, collection);
       if (returned !== undefined) yield returned;
@@ -394,6 +405,18 @@ export class LocalClient {
   /** The minions that were connected to this master and are not now; empty for a user who may not know. */
   async #gone(): Promise<ReadonlyMap<string, number>> {
     return await ifReadable(() => readPresence(this.#opts.cachedir).gone) ?? new Map();
+  }
+
+  /** Returns that are stored, and of which no event came. */
+  async *#unheard({ job: { jid }, watch, output }: Collection): AsyncGenerator<Returned> {
+    const answered = await ifReadable(() => this.#jobs.answered([{ jid, minions: [...watch.unreturned] }]));
+    for (const id of answered?.get(jid)?.returned ?? []) {
+      if (!watch.unreturned.has(id)) continue;
+      const stored = await ifReadable(() => this.#jobs.getReturn(jid, id));
+      if (stored === undefined || !watch.returned(id)) continue;
+      await output?.catchUp(id);
+      yield toReturned(id, map({ ...stored }));
+    }
   }
 
   /** The minions without an event: their stored return, or their silence. */

@@ -71,13 +71,13 @@ export class ModelDatabase {
   }
 
   /** @throws {DatabaseAwayError} If the database is not reached, or the answer is lost. */
-  async call<T>(run: () => T | Promise<T>, { losesAnswers = false } = {}): Promise<T> {
+  async call<T>(run: () => T | Promise<T>, { lostAnswers = 0 } = {}): Promise<T> {
     await travel();
     if (!this.answers) throw new DatabaseAwayError("the simulated database is away", "");
     // What it does has happened, whatever comes of who asked.
     const result = await world().within(this.#process, run);
     await travel();
-    if (!this.answers || losesAnswers && world().random.chance(LOST_ANSWER)) {
+    if (!this.answers || lostAnswers > 0 && world().random.chance(lostAnswers)) {
       throw new DatabaseAwayError("the answer of the simulated database is lost", "");
     }
     return result;
@@ -88,7 +88,8 @@ export class ModelDatabase {
     return new Proxy<JobRows>(this.#rows, {
       get: (rows, name: keyof JobRows) => {
         if (name === "close") return () => Promise.resolve();
-        return (...given: unknown[]) => this.call(() => Reflect.apply(rows[name], rows, given), { losesAnswers: true });
+        return (...given: unknown[]) =>
+          this.call(() => Reflect.apply(rows[name], rows, given), { lostAnswers: LOST_ANSWER });
       },
     });
   }
@@ -127,11 +128,16 @@ export class ModelConnection {
   readonly schema = "salt";
   protected readonly database: ModelDatabase;
   readonly #waitMs: number;
+  readonly #lostAnswers: number;
   #writing: Promise<unknown> = Promise.resolve();
 
-  /** @param waitMs How long a transaction is repeated while the database is away. */
-  constructor(database: ModelDatabase, waitMs: number) {
+  /**
+   * @param waitMs How long a transaction is repeated while the database is away.
+   * @param lostAnswers How often the answer to one that was committed is lost.
+   */
+  constructor(database: ModelDatabase, waitMs: number, lostAnswers = LOST_ANSWER) {
     this.database = database;
+    this.#lostAnswers = lostAnswers;
     this.#waitMs = waitMs;
   }
 
@@ -149,7 +155,7 @@ export class ModelConnection {
   async #attempt<T>(run: (client: Client) => Promise<T>, untilMs: number): Promise<T> {
     for (;;) {
       try {
-        return await this.database.call(() => run(this.client()), { losesAnswers: true });
+        return await this.database.call(() => run(this.client()), { lostAnswers: this.#lostAnswers });
       } catch (error) {
         if (!(error instanceof DatabaseAwayError) || performance.now() + RETRY_MS > untilMs) throw error;
         await sleep(RETRY_MS);

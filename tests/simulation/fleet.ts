@@ -186,6 +186,7 @@ class Fleet {
         reactor: ORDER_MAP,
         ...this.#cluster && {
           master_job_cache: "postgresql",
+          cluster_id: "simulated",
           interface: addressOf(name),
           // The publish key is one for all masters here, without a row.
           rotate_aes_key: false,
