@@ -194,14 +194,17 @@ export class EventLogReader {
   }
 }
 
+/** Where a chunk is read to before its size is known: who follows a log mostly gets one event of it. */
+let chunk: Uint8Array<ArrayBuffer> | undefined;
+
 /** Reads `size` bytes, or what there is. */
-function readUpTo(file: Deno.FsFile, size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
+function readUpTo(file: Deno.FsFile, size: number): Uint8Array<ArrayBuffer> {
+  const bytes = size > CHUNK_BYTES ? new Uint8Array(size) : chunk ??= new Uint8Array(CHUNK_BYTES);
   let filled = 0;
   for (let count: number | null = 1; filled < size && (count ?? 0) > 0; filled += count ?? 0) {
-    count = file.readSync(bytes.subarray(filled));
+    count = file.readSync(bytes.subarray(filled, size));
   }
-  return bytes.subarray(0, filled);
+  return bytes.slice(0, filled);
 }
 
 /** When the first event of a segment was published. */
