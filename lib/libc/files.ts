@@ -1,7 +1,7 @@
 /**
- * Reads, makes and tests files with the C library, where the runtime makes more system calls and, for each missing
- * file, an error that takes 0.1 ms. Separate from libc.ts because Deno takes 0.05 ms for each function of a library
- * that is opened. Only for threads that may use FFI.
+ * Reads, makes and tests files with the C library, where the runtime makes more system calls and, for each missing file, an
+ * error that takes 0.1 ms. Separate from libc.ts because Deno takes 0.05 ms for each function of a library that is
+ * opened. Only for threads that may use FFI.
  * Source: POSIX.1-2024.
  * @module
  */

@@ -1,13 +1,13 @@
 /**
  * Reads thousands of small files one after the other into the same memory, with three system calls each. The runtime
- * makes five, and allocates memory that must be collected. Writes new ones with as few. Also says which files are
- * missing, without the runtime's error. Only for threads that may use FFI.
+ * makes five, and allocates memory that must be collected. Writes new ones with as few. Also says which files are missing, without the runtime's
+ * error. Only for threads that may use FFI.
  * @module
  */
 
 import { readFileIfExists } from "./atomic_file.ts";
 import { createFile, mayAccess, readFileInto } from "#lib/libc/files.ts";
-import { isOwned } from "#lib/libc/own_bytes.ts";
+import { isOwned } from "#lib/values/own_bytes.ts";
 
 /** Larger files are read by the runtime. */
 const CAPACITY = 16 * 1024;
