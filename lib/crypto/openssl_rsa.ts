@@ -15,8 +15,7 @@
 
 import { MAX_KEY_BITS } from "./key_bits.ts";
 import { cString } from "#lib/libc/c_string.ts";
-import { openLibcrypto } from "./libcrypto.ts";
-import { ownBytes } from "#lib/values/own_bytes.ts";
+import { openLibcrypto, ownBytes } from "./libcrypto.ts";
 
 const SYMBOLS = {
   BIO_new_mem_buf: { parameters: ["buffer", "i32"], result: "pointer" },

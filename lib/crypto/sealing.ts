@@ -10,8 +10,7 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { AesKey, BLOCK, removePadding } from "./aes.ts";
-import { openLibcrypto } from "./libcrypto.ts";
-import { ownBytes } from "#lib/values/own_bytes.ts";
+import { openLibcrypto, ownBytes } from "./libcrypto.ts";
 
 export const MAC_BYTES = 32;
 

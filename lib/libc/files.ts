@@ -1,5 +1,5 @@
 /**
- * Reads, makes and tests files with the C library, where the runtime makes more system calls and, for each missing file, an
+ * Reads and tests files with the C library, where the runtime makes more system calls and, for each missing file, an
  * error that takes 0.1 ms. Separate from libc.ts because Deno takes 0.05 ms for each function of a library that is
  * opened. Only for threads that may use FFI.
  * Source: POSIX.1-2024.
@@ -12,13 +12,10 @@ const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32" },
   read: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
-  write: { parameters: ["i32", "buffer", "usize"], result: "isize" },
-  // Of its variants that with a mode, which Apple's processors pass in another way.
-  openat: { parameters: ["i32", "buffer", "i32", "u32"], result: "i32" },
   access: { parameters: ["buffer", "i32"], result: "i32" },
 } as const;
 
-const libc = cLibrary(SYMBOLS, ["open", "read", "close", "write", "openat", "access"]);
+const libc = cLibrary(SYMBOLS, ["open", "read", "close", "access"]);
 
 const O_RDONLY = 0;
 /** Child processes of jobs do not inherit the descriptor. */
@@ -64,22 +61,4 @@ export function readFileInto(name: string, memory: Uint8Array<ArrayBuffer>): num
   const length = Number(libc().read(fd, memory, BigInt(memory.length)));
   libc().close(fd);
   return length;
-}
-
-/** The working directory, for `openat`. */
-const AT_FDCWD = -100;
-/** Linux's. */
-const O_WRONLY = 1, O_CREAT = 0o100, O_EXCL = 0o200;
-
-/**
- * Makes the file `name`, which must not exist, with `bytes`; its owner alone may read and write it.
- * @returns False if it could not be made or is not whole, and where the system is not Linux.
- */
-export function createFile(name: string, bytes: Uint8Array<ArrayBuffer>): boolean {
-  if (Deno.build.os !== "linux" || !setPath(name)) return false;
-  const fd = libc().openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600);
-  if (fd < 0) return false;
-  const written = bytes.length === 0 ? 0 : Number(libc().write(fd, bytes, BigInt(bytes.length)));
-  // A network file system may say only now that it has no room.
-  return libc().close(fd) === 0 && written === bytes.length;
 }

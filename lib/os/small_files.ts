@@ -1,13 +1,12 @@
 /**
  * Reads thousands of small files one after the other into the same memory, with three system calls each. The runtime
- * makes five, and allocates memory that must be collected. Writes new ones with as few. Also says which files are missing, without the runtime's
+ * makes five, and allocates memory that must be collected. Also says which files are missing, without the runtime's
  * error. Only for threads that may use FFI.
  * @module
  */
 
 import { readFileIfExists } from "./atomic_file.ts";
-import { createFile, mayAccess, readFileInto } from "#lib/libc/files.ts";
-import { isOwned } from "#lib/values/own_bytes.ts";
+import { mayAccess, readFileInto } from "#lib/libc/files.ts";
 
 /** Larger files are read by the runtime. */
 const CAPACITY = 16 * 1024;
@@ -25,15 +24,6 @@ export class SmallFiles {
     // The runtime reads larger files, and finds out why a file cannot be read.
     return length >= 0 && length < CAPACITY ? this.#memory.subarray(0, length) : readFileIfExists(path);
   }
-}
-
-/**
- * Writes the file `path`, mode 0600, where mostly none is: three system calls, where the runtime makes four and takes
- * twice the time.
- * @throws What `Deno.writeFileSync` throws.
- */
-export function writeSmallFile(path: string, bytes: Uint8Array): void {
-  if (!isOwned(bytes) || !createFile(path, bytes)) Deno.writeFileSync(path, bytes, { mode: 0o600 });
 }
 
 const F_OK = 0, X_OK = 1;

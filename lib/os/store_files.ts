@@ -6,7 +6,6 @@
 
 import { isDirectory, statOrUndefined } from "./file_kind.ts";
 import { readFileIfExists } from "./atomic_file.ts";
-import { writeSmallFile } from "./small_files.ts";
 import { messageOf, StoreError } from "#lib/errors.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { compareStrings, type Value } from "#lib/values/value.ts";
@@ -78,7 +77,7 @@ export function writeDirectoryOnce(
   const isThere = () => isFilled(`${path}/${essential}`) && (names.isWhole?.(`${path}/${essential}`) ?? true);
   try {
     makeEmpty(temporary);
-    for (const [name, bytes] of files) writeSmallFile(`${temporary}/${name}`, bytes);
+    for (const [name, bytes] of files) Deno.writeFileSync(`${temporary}/${name}`, bytes, { mode: 0o600 });
     Deno.renameSync(temporary, path);
     return true;
   } catch (error) {

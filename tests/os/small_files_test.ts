@@ -1,4 +1,4 @@
-import { isMissing, SmallFiles, writeSmallFile } from "#lib/os/small_files.ts";
+import { isMissing, SmallFiles } from "#lib/os/small_files.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -34,25 +34,4 @@ Deno.test("a file is known to be missing only in a directory that is there", () 
     assertEquals(isMissing("/none-at-all"), true);
     assertEquals(isMissing("none-at-all"), true);
     assertEquals(isMissing("."), false);
-  }));
-
-Deno.test("a small file is written whole, for its owner alone, also over another one", () =>
-  withTemporaryDirectory((directory) => {
-    const path = `${directory}/é`;
-    const shared = new Uint8Array(new SharedArrayBuffer(3)).fill(7);
-    for (
-      const bytes of [new Uint8Array(70_000).fill(1), new Uint8Array(), shared, new Uint8Array([2, 3]).subarray(1)]
-    ) {
-      writeSmallFile(path, bytes);
-      assertEquals(Deno.readFileSync(path), new Uint8Array(bytes));
-      assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
-    }
-    Deno.removeSync(path);
-    Deno.symlinkSync(`${directory}/elsewhere`, path);
-    Deno.symlinkSync("/dev/full", `${directory}/full`);
-    writeSmallFile(path, new Uint8Array([1]));
-    assertEquals(Deno.readFileSync(path), new Uint8Array([1]));
-    assertThrows(() => writeSmallFile(`${directory}/none/one`, new Uint8Array()), Deno.errors.NotFound);
-    assertThrows(() => writeSmallFile(`${directory}/full`, new Uint8Array([1])), Error);
-    assertThrows(() => writeSmallFile(`${directory}/${"x/".repeat(5000)}`, new Uint8Array()), Error);
   }));
