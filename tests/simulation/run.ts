@@ -104,6 +104,13 @@ export async function runSimulation(simulation: Simulation, onOutput: (text: str
   }
 }
 
+/** Runs seeds; their exit code, and all that they print. */
+export async function outputOf(simulation: Simulation): Promise<{ readonly code: number; readonly text: string }> {
+  let text = "";
+  const code = await runSimulation(simulation, (part) => text += part);
+  return { code, text };
+}
+
 const USAGE = `deno task simulate [--seeds FIRST-LAST] [--jobs N] [--seconds N] [--trace SEED | --hash | --first]
   --seeds    the seeds to run, as 1-1000 (default: 1-200)
   --jobs     jobs of each seed (default: 20)

@@ -1,0 +1,4 @@
+/** @module */
+import { testHundredSeeds } from "./prove_seeds.ts";
+
+testHundredSeeds(101);
