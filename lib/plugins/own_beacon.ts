@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CommandError } from "#lib/errors.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
 import { truncateRepr } from "#lib/text/truncate.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { BeaconModule } from "./beacon.ts";
@@ -31,8 +31,10 @@ export function ownBeacon(module: string, call: CallOwnBeacon): BeaconModule {
       try {
         return refusalIn(await call(validate, [[...list]]));
       } catch (error) {
+        // From a thread it comes as its text alone.
+        if (messageOf(error) === `'${validate}' is not available.`) return undefined;
         if (!(error instanceof CommandError)) throw error;
-        return error.message === `'${validate}' is not available.` ? undefined : error.message;
+        return error.message;
       }
     },
     // As in Salt, a look is told the name under which the beacon is configured.

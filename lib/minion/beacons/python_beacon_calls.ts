@@ -7,6 +7,7 @@ import { optsValues } from "#lib/config/opts_map.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { unpackValue } from "#lib/minion/worker/job_protocol.ts";
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
 import { answerByCalls, type CallingHost } from "#lib/python_bridge/loader/answers_by_calls.ts";
@@ -40,6 +41,8 @@ export class PythonBeaconCalls {
   readonly #log: Logger;
   /** The arguments of the last look of each beacon, by its module and its name in the configuration. */
   readonly #looked = new Map<string, { readonly module: string; readonly args: readonly Value[] }>();
+  /** The end of the first call of each module, which loads its file: another call would meet half of the module. */
+  readonly #loaded = new Map<string, Promise<unknown>>();
 
   constructor(plugins: PythonPlugins, parts: PythonBeaconsParts) {
     const { log, opts } = parts;
@@ -71,12 +74,22 @@ export class PythonBeaconCalls {
     }
     const request = { ...BEACON_CALL, fun: name, args, kwargs: mapOrEmpty(given.get("kwargs")) };
     try {
-      return (await this.#job.request(request, { signal: this.#ending.signal })).value;
+      return (await this.#afterLoad(moduleOfFunction(name), () => {
+        return this.#job.request(request, { signal: this.#ending.signal });
+      })).value;
     } catch (error) {
       if (!(error instanceof MissingPlugin)) throw error;
       const reason = error.reason === null || error.reason === "" ? "" : `: ${error.reason}`;
       throw new CommandError(reason === "" ? `'${fun}' is not available.` : `it does not load${reason}`);
     }
+  }
+
+  async #afterLoad<T>(module: string, call: () => Promise<T>): Promise<T> {
+    const loaded = this.#loaded.get(module);
+    if (loaded !== undefined) return await loaded.then(call);
+    const first = call();
+    this.#loaded.set(module, first.catch(() => {}));
+    return await first;
   }
 
   /** Closes the beacons that have looked, and ends the process. */

@@ -115,12 +115,14 @@ export class PythonJob<C extends PythonScope> {
     for (const session of sessions) (await session.catch(() => undefined))?.close();
   }
 
+  /** The process that runs, or another one; requests at the same time have the same. */
   async #open(process: "own" | "real", context: C): Promise<PythonSession<C>> {
-    const current = await this.#sessions.get(process)?.catch(() => undefined);
-    if (current?.isOpen) return current;
-    const started = this.#start(process, context);
-    this.#sessions.set(process, started);
-    return await started;
+    const start = () => this.#start(process, context), current = this.#sessions.get(process);
+    const opened = current === undefined
+      ? start()
+      : current.then((session) => session.isOpen ? session : start(), start);
+    this.#sessions.set(process, opened);
+    return await opened;
   }
 
   async #start(process: "own" | "real", context: C): Promise<PythonSession<C>> {

@@ -35,6 +35,42 @@ def close(config):
         file.write("%s %d\\n" % (joined["_beacon_name"], len(SEEN)))
 `;
 
+/** Its file takes a while to load, for it mentions grains; it has no `validate`. */
+const SLOW = `
+import time
+def __virtual__():
+    return "os" in __grains__
+def beacon(config):
+    time.sleep(0.01)
+    return [{"tag": "looked"}]
+`;
+
+fleetTest(
+  "beacons of one Python module that begin at the same time all look, also without a function validate",
+  {
+    minions: [],
+    minion: {
+      beacons: Object.fromEntries(
+        Array.from({ length: 6 }, (_, n) => [`b${n}`, [{ beacon_module: "slow" }, { interval: "300ms" }]]),
+      ),
+    },
+  },
+  async (fleet) => {
+    const directory = `${fleet.minionOpts("web1").extension_modules}/beacons`;
+    Deno.mkdirSync(directory, { recursive: true });
+    Deno.writeTextFileSync(`${directory}/slow.py`, SLOW);
+    using events = await fleet.listen("salt/beacon/web1/");
+    await fleet.startMinion("web1");
+    const looked = new Set<string>();
+    while (looked.size < 6) {
+      const event = await events.next(WITHIN_MS);
+      assert(event !== undefined && !event.data.has("error"), `${event?.tag} ${str(event?.data.get("error") ?? null)}`);
+      looked.add(event.tag);
+    }
+    assertEquals([...looked].sort(), Array.from({ length: 6 }, (_, n) => `salt/beacon/web1/b${n}/looked`));
+  },
+);
+
 fleetTest(
   "a beacon in Python is validated, looks with the minion's functions, and keeps what it saw",
   { minions: ["web1"] },
