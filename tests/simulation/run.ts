@@ -84,7 +84,7 @@ function startProgram(map: string, { seeds: [first, last], jobs, output, seconds
  * @param onOutput Gets what the program prints, as it comes.
  * @returns Its exit code: 0; 1 if a promise was broken; {@linkcode LOOPS} if it did not end by itself in its time.
  */
-export async function runSimulation(simulation: Simulation, onOutput: (text: string) => void): Promise<number> {
+async function runSimulation(simulation: Simulation, onOutput: (text: string) => void): Promise<number> {
   const map = Deno.makeTempFileSync({ suffix: ".json" });
   try {
     Deno.writeTextFileSync(map, importMap());
