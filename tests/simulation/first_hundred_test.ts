@@ -1,4 +1,0 @@
-/** @module */
-import { testHundredSeeds } from "./prove_seeds.ts";
-
-testHundredSeeds(1);

@@ -1,0 +1,4 @@
+/** @module */
+import { testSeeds } from "./prove_seeds.ts";
+
+testSeeds(1);
