@@ -46,6 +46,8 @@ async function proveBoth(master: Salt, minion: Salt): Promise<void> {
       assertEquals(await site.salt(["web1", "test.echo", "hello"]), { web1: "hello" });
     }
     await first.stopMaster();
+    // Python's minion begins anew when one of its masters is gone, and may miss a job meanwhile.
+    if (minion !== OURS) return await second.answers("web1");
     assertEquals(await second.salt(["web1", "test.ping"]), { web1: true });
   });
 }
