@@ -300,15 +300,16 @@ export class LocalClient {
         restarts = this.#events.restarts;
         watch.eventsLost(performance.now());
       }
+      // Minions come and go all the time: that says nothing of the job.
+      if (event !== undefined && event.tag !== PRESENCE_CHANGE_EVENT) heardMs = performance.now();
+      else if (this.#opts.cluster_id && performance.now() - heardMs >= LOOK_MS) {
+        yield* this.#unheard(collection);
+        heardMs = performance.now();
+      }
       if (event === undefined) {
         if (!(await isMasterRunning(this.#opts.sock_dir))) watch.eventsLost(performance.now());
-        if (this.#opts.cluster_id && performance.now() - heardMs >= LOOK_MS) {
-          yield* this.#unheard(collection);
-          heardMs = performance.now();
-        }
         continue;
       }
-      heardMs = performance.now();
       this.#log.trace(`Event ${event.tag}`);
       const returned = await takeEvent(event, collection);
       if (returned !== undefined) yield returned;
