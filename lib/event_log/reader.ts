@@ -154,7 +154,7 @@ export class EventLogReader {
     if (this.#file === undefined) return [];
     for (let size = CHUNK_BYTES;; size *= 2) {
       const more = readUpTo(this.#file, size);
-      const bytes = this.#rest = more.length === 0 ? this.#rest : joinBytes([this.#rest, more]);
+      const bytes = this.#rest = this.#rest.length === 0 ? more : joinBytes([this.#rest, more]);
       const events: LoggedEvent[] = [];
       let at = 0;
       for (let record = recordAt(bytes, at); record !== undefined; record = recordAt(bytes, at)) {

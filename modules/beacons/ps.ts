@@ -6,17 +6,12 @@
 
 import { type BeaconModule, mapOr } from "#lib/plugins/beacon.ts";
 import { processNames } from "#lib/procfs/process_names.ts";
+import { RememberedValue } from "#lib/runtime/remembered_value.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Looks of several beacons at once read the processes once, in milliseconds. */
 const SAME_MS = 50;
-let last: { readonly atMs: number; readonly names: ReadonlySet<string> } | undefined;
-
-function recentNames(): ReadonlySet<string> {
-  const now = performance.now();
-  if (last === undefined || now - last.atMs > SAME_MS) last = { atMs: now, names: processNames() };
-  return last.names;
-}
+const recentNames = new RememberedValue<ReadonlySet<string>>(processNames, SAME_MS);
 
 function report(name: Value, wanted: Value, runs: boolean): ValueMap[] {
   if (wanted === "running") return runs ? [new Map([[name, "Running"]])] : [];
@@ -44,4 +39,4 @@ export function psBeacon(names: () => ReadonlySet<string>): BeaconModule {
   };
 }
 
-export const beacon: BeaconModule = psBeacon(recentNames);
+export const beacon: BeaconModule = psBeacon(() => recentNames.get());
