@@ -4,15 +4,15 @@
  * @module
  */
 
-import { type DockerEngine, DockerError, enginePath } from "#lib/host/docker/engine.ts";
+import { type DockerEngine, DockerError } from "#lib/host/docker/engine.ts";
 import type { AttachedConnection } from "#lib/host/docker/attached_connection.ts";
 import { outputFrames } from "#lib/host/docker/output_frames.ts";
 import type { HostChannel } from "#lib/ssh/follow_host.ts";
 import { KeptText } from "#lib/ssh/kept_text.ts";
 import { EarlyEndError } from "#lib/ssh/local_process.ts";
 import { type MarkedLine, MarkedOutput } from "#lib/ssh/marked_output.ts";
-import { map, type Value } from "#lib/values/value.ts";
-import { execState, makeExec, refusedProgram } from "./running.ts";
+import type { Value } from "#lib/values/value.ts";
+import { attachExec, execState, makeExec, refusedProgram } from "./running.ts";
 
 /** The program. Its input ends with it. */
 export class ContainerProcess implements HostChannel, Disposable {
@@ -51,8 +51,7 @@ export class ContainerProcess implements HostChannel, Disposable {
   ): Promise<ContainerProcess> {
     const id = await makeExec(engine, name, more);
     try {
-      const path = enginePath("exec", id, "start");
-      return new ContainerProcess(engine, id, await engine.attach(path, map({ Detach: false, Tty: false })), mark);
+      return new ContainerProcess(engine, id, await attachExec(engine, id), mark);
     } catch (error) {
       if (!(error instanceof DockerError)) throw error;
       const { retcode, text } = refusedProgram(error);

@@ -17,7 +17,7 @@ import { archiveOf } from "./archives.ts";
 import { engineOf, lastingEngine } from "./connection.ts";
 import { ContainerProcess } from "./container_process.ts";
 import { needRunning } from "./lookups.ts";
-import { execState, makeExec } from "./running.ts";
+import { attachExec, execState, makeExec } from "./running.ts";
 
 /** How long a program has to end after its input has ended, in milliseconds, and how often it is asked for. */
 const END_MS = 10_000, LOOK_MS = 100;
@@ -118,10 +118,7 @@ async function removeThere(name: string, place: string, context: JobContext): Pr
   try {
     const engine = await lastingEngine(context);
     const id = await makeExec(engine, name, { Cmd: ["rm", "-rf", place], User: ROOT });
-    using connection = await engine.attach(
-      enginePath("exec", id, "start"),
-      new Map([["Detach", false], ["Tty", false]]),
-    );
+    using connection = await attachExec(engine, id);
     for await (const _ of connection.output);
     const { retcode } = await execState(engine, id);
     if (retcode !== 0) throw new CommandError(`rm ended with ${retcode}`);

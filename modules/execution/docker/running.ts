@@ -5,6 +5,7 @@
  */
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
+import type { AttachedConnection } from "#lib/host/docker/attached_connection.ts";
 import { type DockerEngine, DockerError, enginePath } from "#lib/host/docker/engine.ts";
 import { outputFrames } from "#lib/host/docker/output_frames.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
@@ -172,6 +173,11 @@ export async function makeExec(
   return str(made.get("Id") ?? "");
 }
 
+/** Starts one; its input and output are those of the connection. */
+export function attachExec(engine: DockerEngine, id: string): Promise<AttachedConnection> {
+  return engine.attach(enginePath("exec", id, "start"), map({ Detach: false, Tty: false }));
+}
+
 /** How such a program is, or has ended. */
 export interface ExecState {
   readonly isRunning: boolean;
@@ -198,7 +204,7 @@ export function refusedProgram({ explanation }: DockerError): { readonly retcode
 
 /** Gives a program its input, and takes its output. */
 async function exchange(engine: DockerEngine, id: string, { stdin, joins = false, quiet = false }: CommandOptions) {
-  using connection = await engine.attach(enginePath("exec", id, "start"), map({ Detach: false, Tty: false }));
+  using connection = await attachExec(engine, id);
   const bytes = typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin ?? new Uint8Array();
   const giving = bytes.length > 0 ? connection.input(bytes) : Promise.resolve();
   const [out, err]: [Uint8Array[], Uint8Array[]] = [[], []];
