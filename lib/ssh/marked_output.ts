@@ -45,6 +45,17 @@ export class MarkedOutput {
   }
 
   /**
+   * The next line with the mark, of a program that has to write one.
+   * @param failure Makes the error for an end without one.
+   * @throws {SshError} If the host writes without an end.
+   */
+  async line(failure: (when: string) => Promise<Error>): Promise<MarkedLine> {
+    const line = await this.nextLine();
+    if (line === undefined) throw await failure("before it began");
+    return line;
+  }
+
+  /**
    * The next line with the mark; `undefined` at the end of the output.
    * @throws {SshError} If the host writes without an end.
    */

@@ -56,10 +56,8 @@ export class MarkedSession implements AsyncDisposable {
    * The next line with the mark.
    * @throws {SshError} If the session ends without one.
    */
-  async line(): Promise<MarkedLine> {
-    const line = await this.#output.nextLine();
-    if (line === undefined) throw await this.failure("before it began");
-    return line;
+  line(): Promise<MarkedLine> {
+    return this.#output.line((when) => this.failure(when));
   }
 
   /** The bytes behind the last line, as they come; `undefined` at the end. */

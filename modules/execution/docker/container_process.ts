@@ -68,10 +68,8 @@ export class ContainerProcess implements HostChannel, Disposable {
    * The next line with the mark.
    * @throws {EarlyEndError} If the program ends without one.
    */
-  async line(): Promise<MarkedLine> {
-    const line = await this.#output.nextLine();
-    if (line === undefined) throw await this.failure("before it began");
-    return line;
+  line(): Promise<MarkedLine> {
+    return this.#output.line((when) => this.failure(when));
   }
 
   next(): Promise<Uint8Array | undefined> {
