@@ -164,6 +164,8 @@ async function applied(
     `HOME=${Deno.env.get("HOME") ?? "/root"}`,
     "LANG=C.UTF-8",
     `HOME_OF=${home}`,
+    // Our executables unpack themselves beside the layer, because the layer's files are compared.
+    "SALT_UNPACK_DIR=/mnt/home/unpacked",
     `VISIBLE=${visible.map((path) => Deno.realPathSync(path)).join(" ")}`,
   ];
   const within = [...WITHIN, "env", "-i", ...environment, "sh", `${home}/recorded/within.sh`];
