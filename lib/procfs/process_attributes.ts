@@ -85,10 +85,15 @@ export function splitProcessCommand(text: string): string[] {
   return separator === "\0" && words.length === 1 && line.includes(" ") ? line.split(" ") : words;
 }
 
-/** A name of 15 characters was cut; the command line may have the rest. */
+/** Whether the kernel has cut a name, to 15 characters; the command line may have the rest. */
+export function isCutName(name: string): boolean {
+  return name.length >= 15;
+}
+
+/** The name of a process whose name in `comm` may be cut. */
 export function wholeName(name: string, command: readonly string[]): string {
   const program = command[0]?.replace(/^.*\//s, "") ?? "";
-  return name.length >= 15 && program.startsWith(name) ? program : name;
+  return isCutName(name) && program.startsWith(name) ? program : name;
 }
 
 /** One process. Each method reads what it needs; a process that has ended is a {@linkcode NoProcessError}. */
@@ -140,7 +145,7 @@ export class ProcessFiles {
   /** @throws {NoProcessError} */
   name(): string {
     const { name } = this.stat();
-    return name.length < 15 ? name : wholeName(name, this.commandLine());
+    return isCutName(name) ? wholeName(name, this.commandLine()) : name;
   }
 
   /**

@@ -1,29 +1,44 @@
 /**
- * The names of the processes that run, for who asks every second: one small file of each process is read.
+ * Which names of processes run, for who asks every second: one small file of each process is read.
  * Source: proc(5), `/proc/<pid>/comm` and `/proc/<pid>/cmdline`.
  * @module
  */
 
 import { SmallFiles } from "#lib/os/small_files.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
-import { processIds, splitProcessCommand, wholeName } from "./process_attributes.ts";
-
-/** The kernel cuts names at so many characters; the command line may have the rest. */
-const CUT_AT = 15;
+import { isCutName, processIds, splitProcessCommand, wholeName } from "./process_attributes.ts";
 
 const files = new SmallFiles();
 const decoder = new TextDecoder();
 
-/** The names of the processes that run now. One that ends meanwhile, or that is hidden, is none of them. */
-export function processNames(): Set<string> {
-  return new Set(processIds().flatMap((pid) => nameOf(pid) ?? []));
+/**
+ * The processes that ran when this was made. A cut name has its rest in the command line, which is read only for a
+ * process that may be the one that is asked for: of a host at rest nearly half are threads of the kernel with a cut
+ * name. A process that ends meanwhile, or that is hidden, is none of them.
+ */
+export class ProcessNames {
+  readonly #whole = new Set<string>();
+  readonly #cut = new Map<number, string>();
+
+  constructor() {
+    for (const pid of processIds()) {
+      const name = read(pid, "comm")?.trimEnd();
+      if (name === undefined) continue;
+      if (isCutName(name)) this.#cut.set(pid, name);
+      else this.#whole.add(name);
+    }
+  }
+
+  /** Whether a process with this name runs. */
+  has(name: string): boolean {
+    return this.#whole.has(name) ||
+      [...this.#cut].some(([pid, cut]) => name.startsWith(cut) && isNamed(pid, cut, name));
+  }
 }
 
-function nameOf(pid: number): string | undefined {
-  const name = read(pid, "comm")?.trimEnd();
-  if (name === undefined || name.length < CUT_AT) return name;
+function isNamed(pid: number, cut: string, name: string): boolean {
   const line = read(pid, "cmdline");
-  return line === undefined ? undefined : wholeName(name, splitProcessCommand(line));
+  return line !== undefined && wholeName(cut, splitProcessCommand(line)) === name;
 }
 
 function read(pid: number, file: string): string | undefined {

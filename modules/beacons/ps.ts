@@ -5,13 +5,13 @@
  */
 
 import { type BeaconModule, mapOr } from "#lib/plugins/beacon.ts";
-import { processNames } from "#lib/procfs/process_names.ts";
+import { ProcessNames } from "#lib/procfs/process_names.ts";
 import { RememberedValue } from "#lib/runtime/remembered_value.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Looks of several beacons at once read the processes once, in milliseconds. */
 const SAME_MS = 50;
-const recentNames = new RememberedValue<ReadonlySet<string>>(processNames, SAME_MS);
+const recentNames = new RememberedValue(() => new ProcessNames(), SAME_MS);
 
 function report(name: Value, wanted: Value, runs: boolean): ValueMap[] {
   if (wanted === "running") return runs ? [new Map([[name, "Running"]])] : [];
@@ -19,8 +19,8 @@ function report(name: Value, wanted: Value, runs: boolean): ValueMap[] {
   return [new Map([[name, wanted === "stopped" ? "Stopped" : false]])];
 }
 
-/** Made of the list of names, so that tests can say what runs. */
-export function psBeacon(names: () => ReadonlySet<string>): BeaconModule {
+/** Made of what knows the names, so that tests can say what runs. */
+export function psBeacon(names: () => Pick<ProcessNames, "has">): BeaconModule {
   return {
     doc: "Processes that run (`running`), or do not (`stopped`), by their names.",
     permissions: "all",

@@ -1,10 +1,11 @@
 /** The names of processes that the test has started. */
 
-import { processNames } from "#lib/procfs/process_names.ts";
+import { ProcessNames } from "#lib/procfs/process_names.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
+const runs = () => new ProcessNames();
 const LONG = "a-name-beyond-the-15-characters";
 
 Deno.test("a process has its whole name, however long its command line is, until it ends", () =>
@@ -15,11 +16,11 @@ Deno.test("a process has its whole name, however long its command line is, until
       new Deno.Command(command, { args, stdin: "null", stdout: "null", stderr: "null" }).spawn()
     );
     try {
-      await eventually(() => processNames().has(LONG) && processNames().has("own-name"), { what: "the processes" });
-      assert(!processNames().has(LONG.slice(0, 15)));
+      await eventually(() => runs().has(LONG) && runs().has("own-name"), { what: "the processes" });
+      assert(!runs().has(LONG.slice(0, 15)));
     } finally {
       for (const child of started) child.kill("SIGKILL");
       await Promise.all(started.map(({ status }) => status));
     }
-    assertEquals([LONG, "own-name"].filter((name) => processNames().has(name)), []);
+    assertEquals([LONG, "own-name"].filter((name) => runs().has(name)), []);
   }));
