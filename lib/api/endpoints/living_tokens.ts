@@ -4,6 +4,7 @@
  * @module
  */
 
+import { RememberedValue } from "#lib/runtime/remembered_value.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
 import type { Value } from "#lib/values/value.ts";
 
@@ -15,7 +16,7 @@ const MOST = 10_000;
 /** The tokens of one API. */
 export class LivingTokens {
   readonly #read: (token: Value | undefined) => unknown;
-  readonly #answers = new BoundedMap<Value | undefined, { readonly atMs: number; readonly lives: boolean }>(MOST);
+  readonly #answers = new BoundedMap<Value | undefined, RememberedValue<boolean>>(MOST);
 
   /** @param read The token; `undefined`: there is none, or it has expired. */
   constructor(read: (token: Value | undefined) => unknown) {
@@ -24,10 +25,10 @@ export class LivingTokens {
 
   /** Whether a token is there and has not expired; it may be so for a second longer. */
   has(token: Value | undefined): boolean {
-    const nowMs = performance.now(), known = this.#answers.get(token);
-    if (known !== undefined && nowMs - known.atMs < LASTS_MS) return known.lives;
-    const lives = this.#read(token) !== undefined;
-    this.#answers.set(token, { atMs: nowMs, lives });
-    return lives;
+    const known = this.#answers.get(token);
+    if (known !== undefined) return known.get();
+    const answer = new RememberedValue(() => this.#read(token) !== undefined, LASTS_MS);
+    this.#answers.set(token, answer);
+    return answer.get();
   }
 }
