@@ -381,15 +381,17 @@ export class Minion {
     await this.#triggers?.refreshBeacons();
   }
 
-  /** Computes the grains again, and sends them to the master with a pillar request. */
+  /** Computes the grains again, sends them to the master with a pillar request, and loads modules again. */
   async refreshGrains(): Promise<void> {
     await this.#known.refreshGrains();
+    await this.refreshModules();
   }
 
-  /** Requests the pillar from the master; the request contains the grains. The end is announced on the minion's bus. */
+  /** Loads modules again, and requests the pillar, with the grains. The end is announced on the minion's bus. */
   async refreshPillar(cleanCache = true): Promise<void> {
     let complete = false;
     try {
+      await this.refreshModules();
       await this.#known.refreshPillar({ cleanCache });
       complete = true;
     } finally {

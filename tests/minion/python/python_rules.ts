@@ -8,7 +8,8 @@ import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { CORE_GRAINS } from "#modules/grains/core.ts";
 import { parseCliArgs, toWireArgs } from "#lib/yaml/arguments.ts";
 import { equals, isMap, map, repr, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
-import type { Fleet } from "#tests/support/fleet/fleet.ts";
+import { Fleet } from "#tests/support/fleet/fleet.ts";
+import { runOn, startJob } from "#tests/support/fleet/jobs.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { testOpts } from "#tests/support/calls/job_context.ts";
 import { fromTyped, type Typed } from "#tests/support/typed_values.ts";
@@ -211,19 +212,80 @@ export async function replay(name: string, python?: string): Promise<Difference[
 export async function replayOnFleet(name: string, fleet: Fleet): Promise<Difference[]> {
   const differences: Difference[] = [];
   for (const step of readRule(name).steps) {
-    const { write, text = "", remove, fun, words = [] } = step;
-    if (remove !== undefined) Deno.removeSync(`${fleet.root}/srv/${remove}`);
-    if (write !== undefined) {
-      const path = `${fleet.root}/srv/${write}`;
-      Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-      Deno.writeTextFileSync(path, text);
-    }
-    if (fun === undefined) continue;
-    const { code, out } = await fleet.salt("--out=json", "--static", "m1", fun, ...words);
+    changeTree(step, fleet.root);
+    if (step.fun === undefined) continue;
+    const { code, out } = await fleet.salt("--out=json", "--static", "m1", step.fun, ...step.words ?? []);
     const returned = parseJson(out);
     const value = isMap(returned) ? returned.get("m1") ?? null : returned;
     // The command's exit code is that of its minions, or 1.
     differences.push(...compare(step, { value, retcode: code === 0 ? 0 : step.retcode ?? code }, []));
   }
   return differences;
+}
+
+/**
+ * Replays a rule with a master, whose minion synchronizes all plugins when one has changed.
+ * @param python The option `python`.
+ */
+export async function replayWithMaster(name: string, python?: string): Promise<Difference[]> {
+  const { options, pillar, steps } = readRule(name);
+  await using fleet = await startRuleFleet(pillar, { ...options, ...python && { python } });
+  const cache = `${fleet.root}/m1/var/cache/salt/minion`;
+  const places = [
+    [`${cache}/extmods`, "{EXT}"],
+    [`${cache}/files/base`, "{CACHE}"],
+    [`${fleet.root}/srv`, "{SRV}"],
+    [fleet.root, "{ROOT}"],
+  ] as const;
+  const differences: Difference[] = [];
+  let changed = false;
+  for (const step of steps) {
+    changed = changeTree(step, fleet.root) || changed;
+    if (step.fun === undefined) continue;
+    if (changed && !step.fun.startsWith("saltutil.sync")) await runOn(fleet, "m1", "saltutil.sync_all");
+    changed = false;
+    differences.push(...compare(step, await answerOf(step, fleet), places));
+  }
+  return differences;
+}
+
+/** The answer of the minion to the job of a step. */
+async function answerOf({ fun = "", words = [], executors }: RuleStep, fleet: Fleet): Promise<Answer> {
+  const { args, kwargs } = parseCliArgs(words);
+  const fields = executors === undefined ? {} : { module_executors: toValue(executors) };
+  const { done } = await startJob(fleet, fun, { tgt: "m1", arg: args, kwargs: Object.fromEntries(kwargs), fields });
+  const [returned] = await done;
+  if (returned?.kind !== "returned") throw new Error(`m1 did not return for ${fun} ${words.join(" ")}`);
+  return { value: returned.return, retcode: Number(returned.retcode) };
+}
+
+/**
+ * Writes or removes the file of a step in the tree of a fleet's master.
+ * @returns Whether it is a plugin's.
+ */
+function changeTree({ write, text = "", remove }: RuleStep, root: string): boolean {
+  if (remove !== undefined) Deno.removeSync(`${root}/srv/${remove}`);
+  if (write !== undefined) {
+    const path = `${root}/srv/${write}`;
+    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    Deno.writeTextFileSync(path, text);
+  }
+  return (write ?? remove ?? "").startsWith("_");
+}
+
+/** A master with the pillar of a rule, and its minion with the options of it. */
+async function startRuleFleet(
+  pillar: Readonly<Record<string, unknown>>,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Fleet> {
+  const master: Record<string, unknown> = { fileserver_list_cache_time: 0 };
+  const minion = { startup_states: "", grains: { own: "grain" }, ...options };
+  const fleet = new Fleet({ minions: ["m1"], master, minion });
+  master.pillar_roots = { base: [`${fleet.root}/pillar`] };
+  for (const path of ["srv", "pillar"]) Deno.mkdirSync(`${fleet.root}/${path}`);
+  Deno.writeTextFileSync(`${fleet.root}/pillar/top.sls`, "base: {'*': [own]}\n");
+  Deno.writeTextFileSync(`${fleet.root}/pillar/own.sls`, JSON.stringify(pillar));
+  await fleet.startMaster();
+  await fleet.untilServing(["m1"], () => fleet.startMinion("m1"));
+  return fleet;
 }

@@ -38,6 +38,16 @@ fleetTest(
     assertEquals(await web1("saltutil.sync_modules"), map({ web1: ["modules.br_part"] }));
     assertEquals(await web1("br.ping"), map({ web1: ["changed", 4] }));
 
+    for (const refresh of ["refresh_pillar", "refresh_grains"]) {
+      write(`_modules/br_${refresh}.py`, "def ping(): return 'found'\n");
+      assertEquals(
+        await web1("saltutil.sync_modules", "refresh=False"),
+        map({ web1: [`modules.br_${refresh}`] }),
+      );
+      assertEquals(await web1(`saltutil.${refresh}`), map({ web1: true }));
+      assertEquals(await web1(`br_${refresh}.ping`), map({ web1: "found" }));
+    }
+
     Deno.removeSync(`${fleet.root}/srv/_modules/br.py`);
     assertEquals(await web1("saltutil.sync_modules"), map({ web1: [] }));
     assertEquals(await web1("br.ping"), map({ web1: "'br.ping' is not available." }));
