@@ -15,6 +15,7 @@ import { encode } from "#lib/values/msgpack.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { type OpenServices, openServices, type ServicesInit, type ServicesPlugins } from "./mworker_services.ts";
 import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.ts";
+import { RefusedTurns } from "#lib/master/requests/refused_turns.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
 import type { Frames } from "#lib/sockets/libzmq.ts";
@@ -39,6 +40,20 @@ export interface MWorkerParts extends ServicesInit {
 interface MWorkerRun {
   readonly host: ThreadHost;
   readonly plugins: ServicesPlugins;
+}
+
+/** Who sent a request. */
+interface Sender {
+  readonly connection: string;
+  /** Whether it was refused before it waited for anything. */
+  isRefused: boolean;
+}
+
+/** A request. */
+interface Received {
+  readonly route: Frames;
+  readonly body: Uint8Array;
+  readonly sender: Sender;
 }
 
 /** A worker that must stop answers requests until none has come for this time, in milliseconds. */
@@ -69,6 +84,7 @@ export class MWorker implements ThreadService {
   #parking = Promise.withResolvers<void>();
   /** The request that was received last: the current one, until it waits. */
   #current: AttemptRequest = { connection: "", release: () => {} };
+  readonly #refused: RefusedTurns;
   #running: Promise<void> = Promise.resolve();
   #handled = 0;
   /** The time at which the current request was received; 0 if there is none. */
@@ -91,6 +107,8 @@ export class MWorker implements ThreadService {
       onWait: () => this.#park(),
       post: host.post,
     });
+    const { warn } = this.#open.services;
+    this.#refused = new RefusedTurns({ threads: opts.worker_threads, now: () => performance.now(), warn });
     this.#tracer = tracer;
     this.#meter = meter;
     meter?.observe("salt.requests.waiting", () => [{ labels: {}, value: this.#answers.size }]);
@@ -168,18 +186,21 @@ export class MWorker implements ThreadService {
     const { route, body } = splitRoute(frames);
     this.#since = performance.now();
     this.#parking = Promise.withResolvers();
-    const answering = this.#answer(note, route, body)
+    const sender: Sender = { connection: route[0].toHex(), isRefused: false };
+    const answering = this.#answer(note, { route, body, sender })
       .catch((error) => this.#fail(error))
       .finally(() => this.#answers.delete(answering));
     this.#answers.add(answering);
     await Promise.race([answering, this.#parking.promise]);
-    this.#open.services.minions.flow.spent(performance.now() - this.#since);
+    const spentMs = performance.now() - this.#since;
+    this.#open.services.minions.flow.spent(spentMs);
+    if (sender.isRefused) this.#refused.refused(sender.connection, spentMs);
     while (this.#held.length === 0) await Promise.race(this.#answers);
     this.#since = 0;
     return true;
   }
 
-  async #answer(note: InFlightRequest, route: Frames, body: Uint8Array): Promise<void> {
+  async #answer(note: InFlightRequest, { route, body, sender }: Received): Promise<void> {
     let released = false;
     // A wrong password is answered a second later, and as many may wait for that as there are connections. If the
     // thread dies meanwhile, they are not answered.
@@ -189,12 +210,33 @@ export class MWorker implements ThreadService {
       withLease(() => note.clear());
       this.#held.push(note);
     };
-    this.#current = { connection: route[0].toHex(), release };
-    const reply = await this.#handler.handle(body);
+    this.#current = { connection: sender.connection, release };
+    const reply = await this.#inTurn(sender, body);
     if (reply !== NO_ANSWER) await this.#socket.send([...route, reply], -1, () => released || note.clear());
     else if (!released) withLease(() => note.clear());
     if (!released) this.#held.push(note);
     this.#handled++;
+  }
+
+  /** The reply to a request; none if too many of its sender were refused, and others of it wait. */
+  async #inTurn(sender: Sender, body: Uint8Array): Promise<Uint8Array> {
+    const turn = this.#refused.begin(sender.connection, body.length);
+    if (turn === "never") return NO_ANSWER;
+    let inTurn = true;
+    if (turn !== undefined) {
+      inTurn = false;
+      const current = this.#park();
+      await sleep(turn.waitMs);
+      turn.end();
+      this.#current = current;
+    }
+    let isRefused = false;
+    const reply = await this.#handler.handle(body, () => {
+      isRefused = true;
+      sender.isRefused = inTurn;
+    });
+    if (!isRefused) this.#refused.accepted(sender.connection);
+    return reply;
   }
 
   /** Ends it when the last requests have been answered. */

@@ -46,12 +46,18 @@ export class RequestHandler {
     this.#minionKeys = new MinionKeys(services.auth.keys, services.auth.verified);
   }
 
-  /** The reply to `frame`, or {@linkcode NO_ANSWER}. Never throws. */
-  async handle(frame: Uint8Array): Promise<Uint8Array> {
+  /**
+   * The reply to `frame`, or {@linkcode NO_ANSWER}. Never throws.
+   * @param onRefused Called in the turn in which it turns out that the sender has not proved who it is.
+   */
+  async handle(frame: Uint8Array, onRefused: () => void = () => {}): Promise<Uint8Array> {
     try {
-      const answer = await this.#answer(frame);
-      return answer === undefined ? NO_ANSWER : encode(answer, "wire");
+      const answer = await this.#answer(frame, onRefused);
+      if (answer !== undefined) return encode(answer, "wire");
+      onRefused();
+      return NO_ANSWER;
     } catch (error) {
+      if (error instanceof WireError || error instanceof MsgpackError) onRefused();
       if (error instanceof WireError) {
         this.#services.warn(
           `Refused a request: ${truncate(error.message)}${error.field ? ` (${error.field})` : ""}`,
@@ -69,7 +75,7 @@ export class RequestHandler {
     }
   }
 
-  async #answer(frame: Uint8Array): Promise<Value | undefined> {
+  async #answer(frame: Uint8Array, onRefused: () => void): Promise<Value | undefined> {
     const { opts } = this.#services;
     const request = parseRequest(frame);
     if (request.version < opts.minimum_auth_version) {
@@ -83,7 +89,9 @@ export class RequestHandler {
       if (request.load.get("cmd") === "_auth") {
         return await this.#measured("_auth", () => signInMinion(request.load, request.version, this.#services));
       }
-      return await this.#traced(request.load, (services) => clearCommand(request.load, services));
+      const answer = await this.#traced(request.load, (services) => clearCommand(request.load, services));
+      if (provesNothing(request.load, answer)) onRefused();
+      return answer;
     }
     const { load, crypticle } = this.#open(request);
     checkId(load.get("id"));
@@ -174,6 +182,12 @@ export class RequestHandler {
     const sig = this.#services.auth.masterKeys.current.sign(sigAlgorithm, data);
     return map({ key, pillar: crypticle.dumps(map({ data, sig })) });
   }
+}
+
+/** Whether a clear command was answered without a look at who sent it, or refused. */
+function provesNothing(load: ValueMap, answer: Value): boolean {
+  return answer === load || answer === "" || answer === false ||
+    isMap(answer) && (answer.size === 0 || answer.has("error"));
 }
 
 /** A map of a few values that are packed already. */

@@ -1,6 +1,7 @@
 /**
- * One accepted minion whose returns of megabytes keep all MWorkers busy, over many connections: jobs of an operator on
- * another minion are answered all the same. A real master and an honest minion as processes, and the other one here.
+ * One accepted minion whose returns of megabytes keep all MWorkers busy, over many connections, or a stranger whose
+ * requests are costly to read and refused: jobs of an operator on another minion are answered all the same. A real
+ * master and an honest minion as processes, and the other one here.
  * @module
  */
 
@@ -16,18 +17,22 @@ import { answers } from "#tests/chaos/harness/pings.ts";
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
+import { envelope } from "#tests/support/fleet/scripted_minion.ts";
 import { applicantOf } from "#tests/support/fleet/applicant.ts";
 import { TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
 
 const HOSTILE = "hostile";
 /** Its connections, and the bytes of each return. */
 const CONNECTIONS = 12, BYTES = 8_000_000;
+/** The stranger's connections, and lists in each of its requests, of which MessagePack takes two bytes. */
+const STRANGE_CONNECTIONS = 8, LISTS = 40_000;
 /** Pings of the operator, after those in which the burst is used up. */
 const PINGS = 15;
 /** After this time no further ping is sent, in milliseconds. */
 const ENOUGH_MS = 30_000;
 /**
- * Without turns a ping takes ten seconds beside such a minion, in peace a few milliseconds. On a busy machine both are
+ * Without turns a ping takes ten seconds beside either, in peace a few milliseconds. On a busy machine both are
  * slower.
  */
 const BOUND_MS = 3_000, BOUND_TIMES = 20;
@@ -87,5 +92,38 @@ Deno.test("a minion whose returns take all processors waits for its turn, and an
     flood.abort();
     for (const link of links) link.close();
     await Promise.all(flooding);
+  }
+});
+
+Deno.test("requests that are refused wait unread after a while, and an operator's pings are answered", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1 });
+  const inPeace: number[] = [];
+  for (let n = 0; n < PINGS; n++) inPeace.push(await ping(fleet));
+  // Not a field that a publish needs: the master finds that out when it has read all.
+  const load = { cmd: "publish", lists: Array.from({ length: LISTS }, () => [1]) };
+  const request = envelope({ enc: "clear", version: 3, load });
+  const sockets = Array.from({ length: STRANGE_CONNECTIONS }, () => {
+    const socket = Peer.dealer({ highWaterMark: 10, receiveHighWaterMark: 0, lingerMs: 0 });
+    socket.connect(tcpAddress("127.0.0.1", fleet.masterOpts.ret_port));
+    return socket;
+  });
+  let sent = 0, isOver = false;
+  const flooding = sockets.map(async (socket) => {
+    while (!isOver) if (await socket.send([new Uint8Array(), request], 500)) sent++;
+  });
+  try {
+    await eventually(() => /Requests that are refused take too much time/.test(fleet.log("master")), {
+      what: "requests that wait",
+    });
+    const before = sent, times: number[] = [];
+    const untilMs = performance.now() + ENOUGH_MS;
+    while (times.length < PINGS && performance.now() < untilMs) times.push(await ping(fleet));
+    const line = `in peace ${Math.round(middle(inPeace))} ms, beside the flood ${Math.round(middle(times))} ms`;
+    assert(middle(times) < Math.max(BOUND_MS, BOUND_TIMES * middle(inPeace)), line);
+    await eventually(() => sent > before, { what: "the flood to go on", withinMs: 30_000 });
+  } finally {
+    isOver = true;
+    await Promise.all(flooding);
+    for (const socket of sockets) socket.close();
   }
 });
