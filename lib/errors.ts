@@ -156,11 +156,6 @@ export class NoMasterError extends Error {
   override name = "NoMasterError";
 }
 
-/** No minion is running where a command looked for it. */
-export class NoMinionError extends Error {
-  override name = "NoMinionError";
-}
-
 /** An entry of a schedule that cannot run. The text says why; it is shown to operators as `_error`. */
 export class ScheduleEntryError extends Error {
   override name = "ScheduleEntryError";
@@ -191,6 +186,11 @@ export class CommandError extends Error {
     super(message, options);
     this.info = info;
   }
+}
+
+/** No minion is running where a command looked for it. */
+export class NoMinionError extends CommandError {
+  override name = "NoMinionError";
 }
 
 /**

@@ -74,7 +74,7 @@ for key, enc, comment, options in [("QUJD", "ssh-rsa", "one comment", ['from="1.
 c("ssh.set_auth_key", "root", "not base64!", "rsa", config=AK, tree=SK), c("ssh.set_auth_key", "root", "QUJ", "rsa", config=AK, tree=SK), c("ssh.set_auth_key", "nosuch", "QUJD", config=AK, tree=SK), c("ssh.set_auth_key", "root", "QUJD", config=f"{R}/d/new", tree=SK)
 for key in ["QUJD", "REVG", "nope"]:
     c("ssh.rm_auth_key", "root", key, AK, tree=SK)
-c("ssh.check_key_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.set_auth_key_from_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.rm_auth_key_from_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.rm_auth_key_from_file", "root", f"{R}/kh", AK, tree=SK)
+c("ssh.check_key_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.check_key_file", "root", f"{R}/none", AK), c("ssh.check_key_file", "root", f"{R}/kh", AK, tree=SK), c("ssh.set_auth_key_from_file", "root", f"{R}/none", AK), c("ssh.rm_auth_key_from_file", "root", f"{R}/none", AK), c("ssh.set_auth_key_from_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.rm_auth_key_from_file", "root", f"{R}/keys", AK, tree=SK), c("ssh.rm_auth_key_from_file", "root", f"{R}/kh", AK, tree=SK)
 c("ssh.set_auth_key_from_file", "root", f"{R}/keys", AK, options=["no-pty"], tree=SK), c("ssh.key_is_encrypted", f"{R}/priv", tree=SK), c("ssh.key_is_encrypted", f"{R}/plain", tree=SK), c("ssh.key_is_encrypted", f"{R}/keys", tree=SK)
 c("ssh.host_keys", f"{R}/kd", tree=SK), c("ssh.host_keys", f"{R}/kd", private=False, tree=SK), c("ssh.host_keys", f"{R}/kd", certs=False, tree=SK), c("ssh.user_keys", "root", pubfile=f"{R}/keys", prvfile=False, tree=SK), c("ssh.user_keys", "root", pubfile=False, prvfile=f"{R}/plain", tree=SK)
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIKFZx3ZLJ6dFBOlPDZ0ivZn1YIJ3ByHcAcDx7UIpzDsK"

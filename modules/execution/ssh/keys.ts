@@ -123,13 +123,29 @@ export const check_key: ModuleFunction<JobContext> = fn({
 
 const SOURCE = { user: p.str(), source: p.str(), config: p.str(CONFIG), saltenv: p.str("base"), ...HASH };
 
-/** The keys in a source; none are said in the log. */
-async function sourceKeys(
-  source: string,
-  { saltenv, hashType, context }: { saltenv: string; hashType: string | null; context: JobContext },
-) {
-  const path = await sourcePath(source, { saltenv, files: sourceFiles(context) });
+/** How the keys in a source are read. */
+interface SourceOptions {
+  readonly saltenv: string;
+  readonly hashType: string | null;
+  readonly context: JobContext;
+}
+
+/**
+ * The keys in a source to be set or removed.
+ * @throws {CommandError} If it is not there.
+ */
+async function sourceKeys(source: string, options: SourceOptions) {
+  const path = await sourceFile(source, options);
   if (path === undefined || !isFile(path)) throw new CommandError("Failed to pull key file from salt file server");
+  return keysOf(source, path, options);
+}
+
+function sourceFile(source: string, { saltenv, context }: SourceOptions): Promise<string | undefined> {
+  return sourcePath(source, { saltenv, files: sourceFiles(context) });
+}
+
+/** The keys in a file; none are said in the log. */
+function keysOf(source: string, path: string, { hashType, context }: SourceOptions) {
   const keys = keysIn(path, hashType);
   if (keys.size === 0) context.log("error", `No keys detected in ${source}. Is file properly formatted?`);
   return keys;
@@ -137,13 +153,17 @@ async function sourceKeys(
 
 export const check_key_file: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Return the result of ssh.check_key for each key of a file on this host or at a URL.",
+    "Return the result of ssh.check_key for each key of a file on this host or at a URL; none if no server has it.",
     "ssh.check_key_file root /root/keys",
   ),
   permissions: "all",
   params: SOURCE,
   run: async ({ user, source, config, saltenv, fingerprint_hash_type: hashType }, context) => {
-    const keys = await sourceKeys(source, { saltenv, hashType, context });
+    const options = { saltenv, hashType, context };
+    const path = await sourceFile(source, options);
+    if (path === undefined) return new Map();
+    if (!isFile(path)) throw new CommandError(`Problem reading ssh key file ${path}`);
+    const keys = keysOf(source, path, options);
     return new Map([...keys].map(([key, about]) => [key, checkKey(user, { key, ...about, config, hashType })]));
   },
 });
