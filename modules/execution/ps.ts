@@ -208,15 +208,18 @@ export const pgrep: ModuleFunction<JobContext> = fn({
 
 export const pkill: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Send a signal to the processes whose name (with full=True: command line) contains a text. Return `killed`, their\n" +
-      "ids, or None if there is none.",
+    "Send a signal to the processes whose name (with full=True: command line) contains a text; to this one only if its\n" +
+      "name does. Return `killed`, their ids, or None if there is none.",
     "ps.pkill httpd signal=1",
     "ps.pkill bash signal=9 user=tom",
   ),
   permissions: "all",
   params: { pattern: p.str(), user: p.str(null), signal: p.int(15), full: p.bool(false) },
   run({ pattern, user, signal, full }) {
-    const pids = matching({ matches: (line) => line.includes(pattern), user, full });
+    const matches = (line: string) => line.includes(pattern);
+    // The pattern is an argument of salt-call, which is not what it looks for.
+    const isOther = (pid: number) => pid !== Deno.pid || matches(new ProcessFiles(pid).name());
+    const pids = matching({ matches, user, full }).filter(isOther);
     const killed = pids.filter((pid) => signalProcess(pid, signal));
     return killed.length === 0 ? null : { killed };
   },

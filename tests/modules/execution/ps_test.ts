@@ -1,9 +1,12 @@
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { asMap, call, listOf, mapOf } from "#tests/support/calls/host_calls.ts";
 import { answeringContext, resultOrError } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { run } from "#tests/support/processes.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 testRecordedCases("execution", "ps");
@@ -56,6 +59,28 @@ Deno.test(
       assertEquals(await call("ps.pkill", [name], { signal: 9 }), map({ killed: [child.pid] }));
       assertEquals((await child.status).signal, "SIGKILL");
       assertEquals(await call("ps.pkill", [name]), null);
+    }),
+);
+
+Deno.test(
+  "ps.pkill and process.absent leave the salt-call whose arguments name what they end",
+  onLinux,
+  () =>
+    withTemporaryDirectory(async (directory) => {
+      Deno.writeTextFileSync(`${directory}/minion`, `root_dir: ${directory}\nid: web1\n`);
+      const entry = decodeURIComponent(new URL("../../../minion.ts", import.meta.url).pathname);
+      const call = [...DENO_RUN, "--config", TREE_CONFIG, entry, "--as", "salt-call", "--local", "-c", directory];
+      for (
+        const words of [["ps.pkill", "nobody-has-this-text", "full=True"], [
+          "state.single",
+          "process.absent",
+          "nobody-has-this-text",
+        ]]
+      ) {
+        const { code, out, err } = await run([Deno.execPath(), ...call, "--out=json", ...words]);
+        assertEquals(code, 0, err);
+        assert(!out.includes("illed"), out);
+      }
     }),
 );
 
