@@ -50,6 +50,7 @@ def run_forked(words):
                 os.dup2(out.fileno(), 1)
                 os.dup2(err.fileno(), 2)
                 logging.disable(logging.NOTSET)
+                forget_loop()
                 sys.argv = ["salt-call", *words]
                 code = exit_code(salt.cli.call.SaltCall().run)
                 sys.stdout.flush()
@@ -62,6 +63,16 @@ def run_forked(words):
             file.seek(0)
             texts.append(file.read().decode("utf-8", "replace"))
         return (*texts, os.waitstatus_to_exitcode(status))
+
+
+def forget_loop():
+    """The client of this process has closed the loop that Salt 3006 keeps for all."""
+    try:
+        from salt.ext.tornado.ioloop import IOLoop
+    except ImportError:  # a later Salt has no loop of its own
+        return
+    IOLoop.clear_current()
+    IOLoop.clear_instance()
 
 
 def refuse(name):

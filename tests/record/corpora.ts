@@ -132,7 +132,10 @@ export const CORPORA: readonly Corpus[] = [
     needs: ["the Python package mako beside Salt"],
   }),
   completed("python_programs", "python_programs", { args: ["NAME"] }),
-  completed("python_calls", "python_calls", { args: ["NAME"] }),
+  completed("python_calls", "python_calls", {
+    args: ["NAME"],
+    needs: ["the Python package mako beside Salt"],
+  }),
   printed("relative_dates"),
   printed("requisite_runs", { varies: ORDER }),
   {

@@ -6,9 +6,9 @@
 
 import { parseJson } from "#lib/values/json_read.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
-import { equals, repr, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, repr, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { Fleet } from "#tests/support/fleet/fleet.ts";
-import { masked, readRule, type RuleStep } from "./python_rules.ts";
+import { masked, type OnPurpose, readRule, type RuleStep } from "./python_rules.ts";
 
 /** What a command shows. */
 interface Shown {
@@ -30,9 +30,6 @@ interface RecordedCall {
 
 /** How `salt-call` is called. */
 export type CallMode = "live" | "local";
-
-/** What is ours on purpose: by `fun word word`, the text of what ours shows. */
-export type CallsOnPurpose = Readonly<Record<string, RegExp>>;
 
 /** With a master one command of so many runs, besides those that show something else without: each signs in. */
 const LIVE_EACH = 6;
@@ -84,13 +81,24 @@ function textOf(out: Value, err: string, code: number): string {
   return `${repr(out)}${err === "" ? "" : ` ${repr(err)}`} ${code}`;
 }
 
+/** Whether a pattern is for what a command shows, or for the return that it shows, as of a job. */
+function isMeant(pattern: RegExp, shown: string, { out, code }: Pick<Shown, "out" | "code">): boolean {
+  return pattern.test(shown) || (isMap(out) && pattern.test(textOf(out.get("local") ?? null, "", code)));
+}
+
 /**
  * Replays a rule.
+ * @param python The option `python`.
  * @returns The differences that are not on purpose, and those on purpose that are none.
  */
-export async function replayCalls(name: string, mode: CallMode, purpose: CallsOnPurpose): Promise<string[]> {
+export async function replayCalls(
+  name: string,
+  mode: CallMode,
+  purpose: OnPurpose,
+  python?: string,
+): Promise<string[]> {
   const { steps, options, pillar } = readRule(name), calls = readCalls(name);
-  await using fleet = await startCallFleet(options, pillar);
+  await using fleet = await startCallFleet({ ...options, ...python && { python } }, pillar);
   const wrong: string[] = [], seen = new Set<string>(), same = new Set<string>();
   const places = [
     [extOf(fleet.root), "{EXT}"],
@@ -116,7 +124,7 @@ export async function replayCalls(name: string, mode: CallMode, purpose: CallsOn
     }
     seen.add(call);
     const shown = textOf(ours[0], String(ours[1]), code);
-    if (Object.hasOwn(purpose, call) && purpose[call].test(shown)) continue;
+    if (Object.hasOwn(purpose, call) && isMeant(purpose[call], shown, { out: ours[0], code })) continue;
     wrong.push(`${call}:\n  ours   ${shown}\n  Salt's ${textOf(theirs[0], String(theirs[1]), salts.code)}`);
   }
   return [...wrong, ...Object.keys(purpose).filter((call) => same.has(call)).map((call) => `${call}: as Salt's`)];

@@ -55,8 +55,8 @@ export interface Difference {
   readonly salts: string;
 }
 
-/** What is ours on purpose: by `fun word word`, the text of our answer; `undefined`: whatever it is. */
-export type OnPurpose = Readonly<Record<string, RegExp | undefined>>;
+/** What is ours on purpose: by `fun word word`, the text of our answer. */
+export type OnPurpose = Readonly<Record<string, RegExp>>;
 
 /** Keys of states' results that differ from run to run. */
 const VARIABLE = ["start_time", "duration", "__run_num__"];
@@ -123,10 +123,7 @@ function differing(one: ValueMap, other: ValueMap): ValueMap {
 /** The differences that are not on purpose, and those on purpose that are none. */
 export function unexpected(differences: readonly Difference[], purpose: OnPurpose): string[] {
   const seen = new Set(differences.map(({ call }) => call));
-  const wrong = differences.filter(({ call, ours }) => {
-    if (!Object.hasOwn(purpose, call)) return true;
-    return purpose[call] !== undefined && !purpose[call].test(ours);
-  });
+  const wrong = differences.filter(({ call, ours }) => !Object.hasOwn(purpose, call) || !purpose[call].test(ours));
   return [
     ...wrong.map(({ call, ours, salts }) => `${call}:\n  ours  ${ours}\n  Salt's ${salts}`),
     ...Object.keys(purpose).filter((call) => !seen.has(call)).map((call) => `${call}: the same as Salt's`),

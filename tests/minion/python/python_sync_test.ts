@@ -11,7 +11,8 @@ import { type OnPurpose, replayOnFleet, unexpected } from "./python_rules.ts";
 
 fleetTest(
   "saltutil.sync_modules brings a module in Python, its changes and its end",
-  { minions: ["web1"], minion: { startup_states: "" } },
+  // Files that are added within a second are found at once.
+  { minions: ["web1"], minion: { startup_states: "" }, master: { fileserver_list_cache_time: 0 } },
   async (fleet) => {
     const write = (path: string, text: string) => {
       Deno.mkdirSync(`${fleet.root}/srv/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
