@@ -1,11 +1,12 @@
 /**
- * The minions that have signed in since the next key pair of their master was announced, and follow it: the others are
- * those that still need the old one. A file for each, empty, in a directory of that pair, written once.
+ * The minions that have signed in since the next key pair of their master was announced, and follow it or trust it: the
+ * others are those that still need the old one. A file for each, empty, in a directory of that pair, written once.
  * @module
  */
 
 import { fingerprint } from "#lib/crypto/pem.ts";
 import { removeIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { isFile } from "#lib/os/file_kind.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 
 function directoryOf(cachedir: string): string {
@@ -22,6 +23,16 @@ export function noteFollower(id: string, announced: string | undefined, cachedir
   if (announced === undefined) return;
   const path = `${pairDirectory(cachedir, announced)}/${id}`;
   if (statIfExists(path) === undefined) writeFileAtomic(path, "", { mode: 0o600, makeDirectory: true });
+}
+
+/** Whether `id` is noted for the pair with this public key; `undefined`: there is none. */
+export function isFollower(id: string, announced: string | undefined, cachedir: string): boolean {
+  return announced !== undefined && isFile(`${pairDirectory(cachedir, announced)}/${id}`);
+}
+
+/** Notes that `id` needs the old key again. */
+export function forgetFollower(id: string, announced: string | undefined, cachedir: string): void {
+  if (isFollower(id, announced, cachedir)) removeIfExists(`${pairDirectory(cachedir, announced ?? "")}/${id}`);
 }
 
 /** The ids that were noted for the pair with this public key. */

@@ -1,6 +1,7 @@
 /**
  * The master's key pair as a thread of the master uses it, also while the next pair replaces it: who knows nothing of
- * statements gets the old key until the overlap ends, who follows them the new one from its beginning. The files are
+ * statements gets the old key until the overlap ends, or the next one once it trusts that; who follows them the new one
+ * from its beginning. The files are
  * master_rotation.ts's; a thread looks at them again when the file of statements is another one.
  * Source: docs/cluster.md "The next key pair of the masters".
  * @module
@@ -66,10 +67,10 @@ export class MasterPairs {
     return this.#loaded.get().statements;
   }
 
-  /** The public key of the next pair, from its announcement to the end of the overlap. */
-  get announced(): string | undefined {
+  /** The next pair, from its announcement to the end of the overlap. */
+  get next(): PrivateKey | undefined {
     const { next, statements } = this.#loaded.get();
-    return next !== undefined && this.#now() < lastOf(statements).notAfterMs ? next.publicKey.pem : undefined;
+    return next !== undefined && this.#now() < lastOf(statements).notAfterMs ? next : undefined;
   }
 
   /** The key with this SHA-256 fingerprint, if it is still used. */

@@ -34,16 +34,16 @@ Deno.test("the next pair is announced, used beside the old one, and then alone",
     let nowMs = 10_000;
     const pairs = new MasterPairs(place, own.pem, () => nowMs);
     const seen = () => [pairs.current, pairs.newest].map(({ publicKey }) => samePem(publicKey.pem, own.publicKey.pem));
-    assertEquals([...seen(), pairs.statements.length, pairs.announced], [true, true, 0, undefined]);
+    assertEquals([...seen(), pairs.statements.length, pairs.next], [true, true, 0, undefined]);
     const { statement, isNew } = await rotateMasterPair(place, TIMES);
     // What another thread has written is seen within a tenth of a second.
     nowMs += 100;
-    assertEquals([isNew, pairs.statements.length, pairs.announced], [true, 1, statement.next]);
+    assertEquals([isNew, pairs.statements.length, pairs.next?.publicKey.pem], [true, 1, statement.next]);
     assertEquals(seen(), [true, true]);
     nowMs = 20_000;
     assertEquals(seen(), [true, false]);
     nowMs = 30_000;
-    assertEquals([...seen(), pairs.announced], [false, false, undefined]);
+    assertEquals([...seen(), pairs.next], [false, false, undefined]);
     settleMasterPair(place, nowMs);
     const after = new MasterPairs(place, own.pem, () => nowMs);
     for (const each of [pairs, after]) {

@@ -9,6 +9,7 @@ import { truncate, truncateValue } from "#lib/text/truncate.ts";
 import { clearCommand } from "./clear_commands.ts";
 import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, describeError, MsgpackError, WireError } from "#lib/errors.ts";
+import { isFollower } from "#lib/keys/followers.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { signInMinion } from "./sign_in.ts";
 import type { MasterServices } from "./services.ts";
@@ -179,7 +180,10 @@ export class RequestHandler {
     if (request.version < 2) return map({ key, pillar: crypticle.dumps(decode(packed, "wire")) });
     if (typeof nonce !== "string") return map({ error: "Nonce not included in request" });
     const data = packedMap([["key", encode(key, "wire")], ["pillar", packed], ["nonce", encode(nonce, "wire")]]);
-    const sig = this.#services.auth.masterKeys.current.sign(sigAlgorithm, data);
+    const { auth: { masterKeys: { current, next } }, opts: { cachedir } } = this.#services;
+    // Minions of ours that follow the next key take both, others that trust it no other.
+    const masterKey = next !== undefined && isFollower(id, next.publicKey.pem, cachedir) ? next : current;
+    const sig = masterKey.sign(sigAlgorithm, data);
     return map({ key, pillar: crypticle.dumps(map({ data, sig })) });
   }
 }

@@ -34,7 +34,7 @@ import type { Value, ValueMap } from "#lib/values/value.ts";
  */
 export interface AuthServices {
   /** The master's key pair, and the next one. */
-  readonly masterKeys: Pick<MasterPairs, "current" | "newest" | "statements" | "announced" | "withFingerprint">;
+  readonly masterKeys: Pick<MasterPairs, "current" | "newest" | "next" | "statements" | "withFingerprint">;
   /** The key of publishes. */
   readonly sharedKey: SharedKey;
   /** The key of each minion's requests. */

@@ -8,7 +8,7 @@
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { truncate } from "#lib/text/truncate.ts";
 import { connectedAddresses } from "#lib/fleet/connected_ids.ts";
-import { KeyError, messageOf, WireError } from "#lib/errors.ts";
+import { AuthenticationError, KeyError, messageOf, WireError } from "#lib/errors.ts";
 import { AUTH_EVENT } from "#lib/protocol/tags.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { decideKey, type Decision } from "#lib/keys/rules.ts";
@@ -16,7 +16,7 @@ import { SIGNATURE_NAME } from "#lib/keys/master_signature.ts";
 import { packStatements, pathOfKeys, readStatements } from "#lib/keys/key_statement.ts";
 import { MAX_MINION_STATEMENTS } from "#lib/keys/minion_pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { noteFollower } from "#lib/keys/followers.ts";
+import { forgetFollower, noteFollower } from "#lib/keys/followers.ts";
 import { isTruncatedKey } from "#lib/keys/store.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import type { AuthServices, Needs } from "./services.ts";
@@ -91,6 +91,7 @@ export async function signInMinion(
   if (wanted.encAlgorithm === undefined) return badAlgorithm("enc");
   const { id, pem } = wanted;
   const key = usableKey(pem, wanted.encAlgorithm);
+  const trusted = wanted.trusts === undefined ? trustedKey(wanted, auth) : undefined;
   const decision = decide(wanted, key !== undefined, services);
   log[decision.ret === "accepted" || decision.ret === true ? "info" : "warning"](
     `Authentication request from ${truncate(id)}: ${decision.because}`,
@@ -101,7 +102,11 @@ export async function signInMinion(
   } catch (error) {
     log.error(`The key of ${id} could not be stored: ${messageOf(error)}`);
     // The decision is not final: the minion asks again, as while its key is pending.
-    return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, refusalKey(wanted, auth));
+    return seal(
+      map({ ret: decision.ret === "accepted" ? true : decision.ret }),
+      wanted,
+      refusalKey(wanted, auth, trusted),
+    );
   }
   if (decision.act !== undefined && opts.auth_events) {
     const result = decision.ret === true || decision.ret === "accepted";
@@ -111,20 +116,47 @@ export async function signInMinion(
     );
   }
   if (decision.ret !== "accepted" || key === undefined) {
-    return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, refusalKey(wanted, auth));
+    return seal(
+      map({ ret: decision.ret === "accepted" ? false : decision.ret }),
+      wanted,
+      refusalKey(wanted, auth, trusted),
+    );
   }
-  const masterKey = wanted.trusts === undefined ? auth.masterKeys.current : auth.masterKeys.newest;
+  const masterKey = trusted ?? auth.masterKeys.newest, announced = auth.masterKeys.next?.publicKey.pem;
   const reply = keysFor(wanted, key, wanted.encAlgorithm, { ...services, masterKey });
   if (wanted.trusts !== undefined) {
     reply.set(NEXT_MASTER, packStatements(auth.masterKeys.statements));
-    noteFollower(id, auth.masterKeys.announced, opts.cachedir);
   }
+  if (trusted === undefined || trusted === auth.masterKeys.next) noteFollower(id, announced, opts.cachedir);
+  else forgetFollower(id, announced, opts.cachedir);
   return seal(reply, wanted, masterKey);
 }
 
 /** The key that the minion can check a refusal with. */
-function refusalKey({ trusts }: Application, { masterKeys }: AuthServices): PrivateKey {
-  return trusts === undefined ? masterKeys.current : masterKeys.withFingerprint(trusts) ?? masterKeys.newest;
+function refusalKey(
+  { trusts }: Application,
+  { masterKeys }: AuthServices,
+  trusted: PrivateKey | undefined,
+): PrivateKey {
+  return trusted ?? masterKeys.withFingerprint(trusts ?? "") ?? masterKeys.newest;
+}
+
+/**
+ * The key that a minion without statements trusts: the one that its token is encrypted for. An operator may have given
+ * it the next one. Without a token, or with another's, it is the present one.
+ */
+function trustedKey({ token, encAlgorithm }: Application, { masterKeys: { current, next } }: AuthServices): PrivateKey {
+  if (token === undefined || encAlgorithm === undefined || next === undefined) return current;
+  const opens = (key: PrivateKey) => {
+    try {
+      key.decrypt(encAlgorithm, token);
+      return true;
+    } catch (error) {
+      if (error instanceof AuthenticationError) return false;
+      throw error;
+    }
+  };
+  return !opens(current) && opens(next) ? next : current;
 }
 
 /** @returns Whether it was done: no if the key on which it was decided is another by now. */

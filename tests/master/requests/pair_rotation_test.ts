@@ -3,16 +3,19 @@
  * @module
  */
 
+import { Crypticle } from "#lib/crypto/crypticle.ts";
+import { PublicKey } from "#lib/crypto/rsa.ts";
 import { announcedKey } from "#lib/keys/master_trust.ts";
 import { masterKeyPath } from "#lib/minion/masters/sign_in.ts";
 import { rotateMasterPair } from "#lib/keys/master_rotation.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually, type Fleet, fleetTest } from "#tests/support/fleet/fleet.ts";
 import { openChannel, scripted } from "#tests/support/fleet/master_requests.ts";
-import { testKey } from "#tests/support/fleet/scripted_minion.ts";
+import { asMap, testKey } from "#tests/support/fleet/scripted_minion.ts";
 
 async function rotate(fleet: Fleet, ...words: string[]): Promise<Value> {
   const { out, err } = await fleet.saltRun("cluster.rotate", "key=master", ...words, "--out=json");
@@ -106,4 +109,34 @@ fleetTest("a minion that was away while the pair was replaced twice comes back b
   await eventually(async () => (await fleet.saltRun("jobs.lookup_jid", jid)).out.includes("while_away"), {
     what: "the return of the job",
   });
+});
+
+fleetTest("a minion of Salt's that an operator gave the next key is answered by that, also before its beginning", {
+  master: { log_level: "info" },
+}, async (fleet) => {
+  const oldKey = PublicKey.fromPem(ownPem(fleet)), nowMs = Date.now();
+  const times = { keysize: 2048, nowMs, notBeforeMs: nowMs + 3_600_000, notAfterMs: nowMs + 7_200_000 };
+  const py1 = scripted(fleet, "py1", await testKey("py1"));
+  await py1.signIn();
+  const { statement: { next } } = await rotateMasterPair(fleet.masterOpts, times);
+  const nextKey = PublicKey.fromPem(next);
+  const bytes = (value: Value | undefined) => asBytes(value) ?? new Uint8Array();
+  const needsOld = async () => field(await rotate(fleet), "needs_old");
+  for (const [trusted, others] of [[oldKey, ["py1"]], [nextKey, []], [oldKey, ["py1"]]] as [PublicKey, string[]][]) {
+    const token = trusted.encrypt("OAEP-SHA1", new TextEncoder().encode("a token"));
+    const { outer, inner } = await py1.signIn({ token });
+    assertEquals(inner.get("pub_key"), trusted.pem);
+    assert(trusted.verify("PKCS1v15-SHA1", bytes(outer.get("load")), bytes(outer.get("sig"))));
+    assertEquals(new TextDecoder().decode(py1.key.decrypt("OAEP-SHA1", bytes(inner.get("token")))), "a token");
+    assertEquals(await needsOld(), others);
+    const reply = asMap(await py1.send(py1.seal({ cmd: "_pillar", grains: {}, ver: "2" })));
+    const own = new Crypticle(new TextDecoder().decode(py1.key.decrypt("OAEP-SHA1", bytes(reply.get("key")))));
+    const signed = asMap(own.loads(bytes(reply.get("pillar"))));
+    assert(trusted.verify("PKCS1v15-SHA1", bytes(signed.get("data")), bytes(signed.get("sig"))));
+  }
+  // A refusal is signed by the key that the minion checks it with.
+  const token = nextKey.encrypt("OAEP-SHA1", new TextEncoder().encode("a token"));
+  const { outer, inner } = await scripted(fleet, "py1", await testKey("another")).signIn({ token });
+  assertEquals([inner.get("ret"), await needsOld()], [false, ["py1"]]);
+  assert(nextKey.verify("PKCS1v15-SHA1", bytes(outer.get("load")), bytes(outer.get("sig"))));
 });

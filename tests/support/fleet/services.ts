@@ -58,7 +58,7 @@ let masterKey: Promise<PrivateKey> | undefined;
 /** A master's key pair that no other follows. */
 export function lonePair(pair: PrivateKey): MasterServices["auth"]["masterKeys"] {
   const withFingerprint = (text: string) => fingerprint(pair.publicKey.pem, "sha256") === text ? pair : undefined;
-  return { current: pair, newest: pair, statements: [], announced: undefined, withFingerprint };
+  return { current: pair, newest: pair, next: undefined, statements: [], withFingerprint };
 }
 
 /** Services of a master with these options. The shared key and the master's key are made once in each test file. */
