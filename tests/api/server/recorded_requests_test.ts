@@ -23,7 +23,7 @@ import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { dumpJson } from "#lib/values/json.ts";
-import { isMap, map, str, toValue, typeName, type Value } from "#lib/values/value.ts";
+import { Float, isMap, map, str, toValue, typeName, type Value } from "#lib/values/value.ts";
 
 /** One recorded request: the fields are explained in tests/corpus/README.md. */
 interface Recorded {
@@ -256,8 +256,9 @@ function canonical(value: Value): Value {
     ): [Value, Value] => [str(key), canonical(item)]);
     return new Map(entries.sort(([a], [b]) => str(a) < str(b) ? -1 : 1));
   }
-  // A time in seconds of this decade, as log-ins give it.
-  if (typeof value === "number" && value > 1.7e9 && value < 2.1e9) return "<time>";
+  // A time in seconds of this decade, as log-ins give it. Of a thousand, one is a whole number.
+  const seconds = value instanceof Float ? value.value : value;
+  if (typeof seconds === "number" && seconds > 1.7e9 && seconds < 2.1e9) return "<time>";
   if (typeof value !== "string") return value;
   return value.replace(/\b20\d{18}\b/g, "<jid>").replace(/^[0-9a-f]{40,64}$/, "<token>")
     .replace(/^([0-9a-f]{2}:){15,}[0-9a-f]{2}$/, "<fingerprint>");
