@@ -11,9 +11,7 @@ import { decode } from "#lib/values/msgpack.ts";
 import { type Delivery, type Missed, Redelivery } from "#lib/jobs/redelivery.ts";
 import type { Answered, JobStore } from "#lib/jobs/store.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
-import type { RunningPlaces } from "#lib/flow/running_places.ts";
-import { CancelledReturns } from "./ended_jobs.ts";
-import { type JobTurn, PacedJobs } from "./paced_jobs.ts";
+import type { Pace, PacedJobs } from "./paced_jobs.ts";
 import type { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { isMap, str, toNumber, type ValueMap } from "#lib/values/value.ts";
 import { Gathered } from "#lib/cluster/gathered.ts";
@@ -55,19 +53,7 @@ export interface DeliveryParts {
    */
   publish(load: ValueMap, minions: readonly string[]): Promise<void>;
   /** The rules that bound on how many minions jobs run at once. Default: none. */
-  readonly pace?: {
-    readonly places: RunningPlaces;
-    /** Whether a minion is connected, as far as the master knows; those of Python too. */
-    isConnected(id: string): boolean;
-    /** The minions that are connected to another master of the cluster. Default: none. */
-    elsewhere?(): ReadonlySet<string>;
-    /** Fires an event for the clients. */
-    tell(turn: JobTurn): Promise<unknown>;
-    /** Fires the event of a return. */
-    fireReturn(load: ValueMap): Promise<unknown>;
-    /** With `durability: machine`: resolves when what was stored is on the disk. */
-    commit?(): Promise<void>;
-  };
+  readonly pace?: Pace;
 }
 
 /** The jobs of one master that are being delivered. */
@@ -83,24 +69,13 @@ export class JobDelivery {
   /** {@linkcode takeUp} starts it. */
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
-    this.#paced = parts.pace && this.#pacedJobs(parts.pace);
+    const { jobs, undelivered, log, pace } = parts;
+    const send = (delivery: Delivery, ids?: readonly string[]) => this.#send(delivery, ids);
+    this.#paced = pace?.open(pace, { jobs, undelivered, log, send });
     this.#redelivery = new Redelivery((delivery) => {
       // It has a file until the last of its minions has returned.
       if (!this.#paced?.has(delivery.jid)) this.#forgetting(() => parts.undelivered.remove(delivery, readMoment()));
       this.#lookSoon();
-    });
-  }
-
-  #pacedJobs(pace: NonNullable<DeliveryParts["pace"]>): PacedJobs {
-    const { jobs, undelivered, log } = this.#parts;
-    const { fireReturn: fire, commit = () => Promise.resolve() } = pace;
-    const cancelled = new CancelledReturns({ jobs, log, commit, fire });
-    return new PacedJobs({
-      ...pace,
-      undelivered,
-      log,
-      send: (delivery, ids) => this.#send(delivery, ids),
-      cancel: (delivery, ids, isFirst) => cancelled.keep(delivery, ids, isFirst),
     });
   }
 

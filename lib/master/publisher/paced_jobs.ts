@@ -9,6 +9,7 @@ import { messageOf, StoreError } from "#lib/errors.ts";
 import type { RunningPlaces } from "#lib/flow/running_places.ts";
 import type { Delivery } from "#lib/jobs/redelivery.ts";
 import type { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
@@ -16,7 +17,7 @@ import type { JobSign } from "#lib/protocol/tags.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { asList } from "#lib/values/shape.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
-import { type Ending, endingBy, isEnded } from "./ended_jobs.ts";
+import { CancelledReturns, type Ending, endingBy, isEnded } from "./ended_jobs.ts";
 
 /**
  * Places that become free are collected for this time before the next minions are named, in milliseconds: each publish
@@ -62,6 +63,23 @@ export interface PacedJobsParts {
   elsewhere?(): ReadonlySet<string>;
   /** Tells clients; only of minions that are connected, as others may be connected to another master. */
   tell(turn: JobTurn): Promise<unknown>;
+}
+
+/** The rules that bound on how many minions jobs run at once, and what they are kept with. */
+export interface Pace {
+  readonly places: RunningPlaces;
+  /** Loaded only where there are such rules. */
+  readonly open: typeof openPacedJobs;
+  /** Whether a minion is connected, as far as the master knows; those of Python too. */
+  isConnected(id: string): boolean;
+  /** The minions that are connected to another master of the cluster. Default: none. */
+  elsewhere?(): ReadonlySet<string>;
+  /** Fires an event for the clients. */
+  tell(turn: JobTurn): Promise<unknown>;
+  /** Fires the event of a return. */
+  fireReturn(load: ValueMap): Promise<unknown>;
+  /** With `durability: machine`: resolves when what was stored is on the disk. */
+  commit?(): Promise<void>;
 }
 
 /** The jobs of one master that wait for places. */
@@ -284,4 +302,20 @@ function memoized(isConnected: (id: string) => boolean): (id: string) => boolean
     known.set(id, answer);
     return answer;
   };
+}
+
+/** The jobs that the rules of `pace` bound. */
+export function openPacedJobs(
+  pace: Pace,
+  { jobs, undelivered, log, send }: Pick<PacedJobsParts, "undelivered" | "log" | "send"> & { readonly jobs: JobStore },
+): PacedJobs {
+  const { fireReturn: fire, commit = () => Promise.resolve() } = pace;
+  const cancelled = new CancelledReturns({ jobs, log, commit, fire });
+  return new PacedJobs({
+    ...pace,
+    undelivered,
+    log,
+    send,
+    cancel: (delivery, ids, isFirst) => cancelled.keep(delivery, ids, isFirst),
+  });
 }

@@ -16,8 +16,8 @@ import { jobPrefix, jobReturn, jobTurn } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { isNewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
-import { type DeliveryParts, JobDelivery } from "./delivery.ts";
-import type { JobTurn } from "./paced_jobs.ts";
+import { JobDelivery } from "./delivery.ts";
+import type { JobTurn, Pace } from "./paced_jobs.ts";
 import { LeaseFlags } from "#lib/cluster/lease_flags.ts";
 import { AddressPresence } from "#lib/fleet/connected_ids.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
@@ -105,7 +105,11 @@ export class Publisher implements ThreadService {
   }, OTHERS_MS);
   #published = 0;
 
-  private constructor(opts: MasterOpts, parts: PublisherParts, host: ThreadHost) {
+  private constructor(
+    opts: MasterOpts,
+    parts: PublisherParts,
+    { host, open }: { readonly host: ThreadHost; readonly open: Pace["open"] | undefined },
+  ) {
     this.#opts = opts;
     this.#host = host;
     this.#path = publishPullPath(opts.sock_dir);
@@ -128,7 +132,7 @@ export class Publisher implements ThreadService {
       log: host.log,
       isPresent: (id) => book.since.has(id),
       publish: (load, minions) => this.#publish(load, minions),
-      pace: this.#pace(parts),
+      pace: open && this.#pace(parts, open),
     });
     this.#socket = Duplex.xpub({
       highWaterMark: opts.pub_hwm,
@@ -150,7 +154,7 @@ export class Publisher implements ThreadService {
   }
 
   /** The rules of `flow` with `running`. */
-  #pace({ flow, cluster }: PublisherParts): DeliveryParts["pace"] {
+  #pace({ flow, cluster }: PublisherParts, open: Pace["open"]): Pace | undefined {
     const { cachedir, flow: rules } = this.#opts;
     const flags = cluster && new LeaseFlags(cluster.leases);
     const places = openRunningPlaces(rules, flow, flags && (() => flags.masters));
@@ -160,6 +164,7 @@ export class Publisher implements ThreadService {
     const byAddress = new AddressPresence(data, () => this.#publishPort);
     return {
       places,
+      open,
       // By its address alone a minion may seem to be connected to several masters.
       isConnected: (id) => this.#book.since.has(id) || (byAddress.has(id) && !elsewhere?.().has(id)),
       elsewhere,
@@ -178,7 +183,8 @@ export class Publisher implements ThreadService {
    * @throws {Error} If an address cannot be bound.
    */
   static async start(opts: MasterOpts, parts: PublisherParts, host: ThreadHost): Promise<Publisher> {
-    const publisher = new Publisher(opts, parts, host);
+    const open = parts.flow && (await import("./paced_jobs.ts")).openPacedJobs;
+    const publisher = new Publisher(opts, parts, { host, open });
     await publisher.#delivery.takeUp();
     await publisher.#listen();
     return publisher;

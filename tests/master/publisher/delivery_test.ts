@@ -4,7 +4,7 @@ import type { JobStore } from "#lib/jobs/store.ts";
 import { parseFlow } from "#lib/flow/flow_rules.ts";
 import { RunningPlaces } from "#lib/flow/running_places.ts";
 import { type DeliveryParts, JobDelivery } from "#lib/master/publisher/delivery.ts";
-import type { JobTurn } from "#lib/master/publisher/paced_jobs.ts";
+import { type JobTurn, openPacedJobs } from "#lib/master/publisher/paced_jobs.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { momentAfter, readMoment } from "#lib/os/moment.ts";
@@ -200,6 +200,7 @@ function pacedOn(place: Place, turns: JobTurn[] = [], elsewhere: readonly string
   const { running } = parseFlow(toValue([{ fun: "test.*", running: 2 }]));
   return place.open(SILENT_LOGGER, {
     places: new RunningPlaces(running),
+    open: openPacedJobs,
     isConnected: (id) => place.present.has(id),
     elsewhere: () => new Set(elsewhere),
     tell: (turn) => Promise.resolve(turns.push(turn)),
