@@ -2,9 +2,10 @@
  * Counts, fleet by fleet, the SLS files of public state trees that compile with ours and with Python Salt 3008.3, and
  * names those that only one of both compiles. The table in docs/moving.md is from it.
  *
- *     deno run -A tests/interop/formulas/fleet_trees.ts DIRECTORY [NAME…]
+ *     deno run -A tests/interop/formulas/fleet_trees.ts [--part K/N] DIRECTORY [NAME…]
  *
- * DIRECTORY holds clones of the repositories that {@linkcode FLEETS} names, each at `OWNER+NAME`.
+ * DIRECTORY holds clones of the repositories that {@linkcode FLEETS} names, each at `OWNER+NAME`. Of N parts, from
+ * 0 on, the one that is named has every Nth file: a large fleet takes long with Python Salt.
  * @module
  */
 
@@ -39,6 +40,10 @@ interface Fleet {
   readonly asksRunners?: boolean;
   /** Other grains of its hosts. */
   readonly grains?: Readonly<Record<string, unknown>>;
+  /** Files of its hosts that its plugins read, by their paths: their texts. */
+  readonly hostFiles?: Readonly<Record<string, string>>;
+  /** What its plugins make at random, as keys: it counts as equal. */
+  readonly random?: RegExp;
 }
 
 const HOSTS = {
@@ -92,6 +97,10 @@ export const FLEETS: Readonly<Record<string, Fleet>> = {
     plugins: "srv/modules",
     asksRunners: true,
     host: "suse",
+    grains: { domain: "example.com" },
+    hostFiles: { "/etc/salt/minion_id": "web1\n" },
+    // Keys of Ceph, and shared secrets.
+    random: /AQ[\w+/]{36}==|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g,
   },
   "open-contracting/deploy": { states: "salt", pillar: ["pillar"], host: "debian" },
   "openSUSE/heroes-salt": { states: "salt", pillar: ["pillar"], host: "suse" },
@@ -132,6 +141,17 @@ async function syncPlugins(from: readonly string[], to: string): Promise<void> {
         if (isFile) await Deno.copyFile(`${directory}/${name}`, `${target}/${name}`);
       }
     }
+  }
+}
+
+/** Writes files of a fleet's hosts, and has its plugins in `ext` read them. */
+async function giveHostFiles(files: Readonly<Record<string, string>>, cache: string): Promise<void> {
+  const own = Object.keys(files).map((path, i) => [path, `${cache}/host_file_${i}`] as const);
+  for (const [path, place] of own) await Deno.writeTextFile(place, files[path]);
+  for await (const { name } of Deno.readDir(`${cache}/ext/modules`)) {
+    const plugin = `${cache}/ext/modules/${name}`;
+    const text = await Deno.readTextFile(plugin);
+    await Deno.writeTextFile(plugin, own.reduce((text, [path, place]) => text.replaceAll(path, place), text));
   }
 }
 
@@ -281,13 +301,33 @@ interface Counts {
   readonly notes: string[];
 }
 
-async function count(name: string, fleet: Fleet, directory: string): Promise<Counts> {
+/** Where the clones are, and which of their files are counted. */
+interface Place {
+  readonly directory: string;
+  readonly part: Part;
+}
+
+/** A part of the files: of each `of`, the one at the place `at`. */
+interface Part {
+  readonly at: number;
+  readonly of: number;
+}
+
+/** @throws {TypeError} If it is none. */
+function parsePart(text: string): Part {
+  const [, at, of] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  if (Number(at) >= 0 && Number(at) < Number(of)) return { at: Number(at), of: Number(of) };
+  throw new TypeError(`${text} is no part: K/N, from 0 on`);
+}
+
+async function count(name: string, fleet: Fleet, { directory, part }: Place): Promise<Counts> {
   const cache = await Deno.makeTempDir({ prefix: "fleet_" });
   const options = await optionsOf(name, fleet, directory, cache);
   const [states] = options.file_roots.base;
   const more = fleet.plugins === undefined ? [] : [`${directory}/${name.replace("/", "+")}/${fleet.plugins}/`];
   await syncPlugins([`${states}/_`, ...more], `${cache}/ext`);
   if (fleet.asksRunners) await Deno.writeTextFile(`${cache}/ext/modules/saltutil.py`, EMPTY_RUNNERS);
+  await giveHostFiles(fleet.hostFiles ?? {}, cache);
   await Deno.mkdir(`${cache}/etc/salt`, { recursive: true });
   const grains = map({ ...HOSTS[fleet.host], ...fleet.grains });
   const counts: Counts = { files: 0, both: 0, equal: 0, onlyOurs: 0, onlyPython: 0, neither: 0, notes: [] };
@@ -306,19 +346,25 @@ async function count(name: string, fleet: Fleet, directory: string): Promise<Cou
     const compiler = await compilers.next();
     const pillar = fleet.pillar === undefined ? new Map() : await compiler.pillar(options.pillar_roots.base);
     const renderers = await compiler.renderers();
-    for (const sls of slsIn(states, fleet.aside ?? [])) {
+    const files = slsIn(states, fleet.aside ?? []).filter((_name, i) => i % part.of === part.at);
+    for (const sls of files) {
       const a = await ours.compile(sls, pillar);
       const unknown = unknownRenderer(`${states}/${sls.replaceAll(".", "/")}`, renderers);
       const b = unknown === undefined
         ? theirs(await (await compilers.next()).compile({ sls, pillar: dumpJson(pillar), function: "show_sls" }))
         : { error: `it has no renderer ${unknown}, and takes the file for an empty one` };
-      addTo(counts, sls, a, b);
+      addTo(counts, sls, withoutRandom(a, fleet.random), withoutRandom(b, fleet.random));
     }
     for (const [name, files] of ours.missing) counts.notes.push(`there is no ${name}, which ${files} files use`);
   } finally {
     await Deno.remove(cache, { recursive: true });
   }
   return counts;
+}
+
+/** What is found, without what is made at random. */
+function withoutRandom(found: Found, random: RegExp | undefined): Found {
+  return random !== undefined && "shown" in found ? { shown: found.shown.replace(random, "{RANDOM}") } : found;
 }
 
 /** Counts what both make of a file. */
@@ -363,11 +409,13 @@ function say(to: { writeSync(bytes: Uint8Array): number }, line: string): void {
 }
 
 if (import.meta.main) {
-  const [directory, ...names] = Deno.args;
+  const [first, second, ...rest] = Deno.args;
+  const part = first === "--part" ? parsePart(second) : { at: 0, of: 1 };
+  const [directory, ...names] = first === "--part" ? rest : Deno.args;
   say(Deno.stdout, "| fleet | SLS files | both | of these equal | only ours | only Python | neither |");
   for (const [name, fleet] of Object.entries(FLEETS)) {
     if (names.length > 0 && !names.some((part) => name.includes(part))) continue;
-    const { files, both, equal, onlyOurs, onlyPython, neither, notes } = await count(name, fleet, directory);
+    const { files, both, equal, onlyOurs, onlyPython, neither, notes } = await count(name, fleet, { directory, part });
     say(Deno.stdout, `| ${[name, files, both, equal, onlyOurs, onlyPython, neither].join(" | ")} |`);
     for (const note of notes) say(Deno.stderr, `${name} ${note}`);
   }
