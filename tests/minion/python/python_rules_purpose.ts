@@ -81,6 +81,21 @@ export const ON_PURPOSE: Readonly<Record<string, OnPurpose>> = {
     "state.single brst.sub_state name=x": /were not present in the state return: name\./,
   },
   states_touched: {},
+  pyobjects: {
+    // Salt 3008 gives masks of the pillar.
+    "state.show_sls facts": /'grain none 8080 1001 5 grain \{\} facts x \[1\]'.* 0$/,
+    "state.show_sls loops": /'user-bob': \{'test': \[\{'uid': 1002\}.*'large-bob': .* 0$/,
+    "state.show_sls includes_two": /'user-bob': \{'test': \[\{'uid': 1002\}.*'large-bob': .* 0$/,
+    "state.sls run": /'comment': '8080'.* 0$/,
+    // A traceback has the file's path, and its lines.
+    ...shown(Object.fromEntries(
+      ["unknown_module", "raises", "call_raises", "key", "syntax"].map((name) => [name, tracedIn(name)]),
+    )),
+    ...shown({
+      again: tracedIn("again", "salt\\.utils\\.pyobjects\\.DuplicateState: "),
+      unknown_function: tracedIn("unknown_function", "salt\\.utils\\.pyobjects\\.InvalidFunction: "),
+    }),
+  },
   stateconf: {
     // Salt refuses these with a trace, or with words for data that it has changed itself.
     ...shown({
@@ -155,8 +170,13 @@ function shown(ours: OnPurpose): OnPurpose {
 function traced(...names: readonly string[]): OnPurpose {
   return Object.fromEntries(names.map((name) => [
     `br.high ${name}`,
-    new RegExp(`render error: .*Traceback [^]*File "\\{CACHE\\}/${name}\\.sls", line \\d`),
+    tracedIn(name),
   ]));
+}
+
+/** A traceback of an SLS file, and what comes behind its lines. */
+function tracedIn(name: string, behind = ""): RegExp {
+  return new RegExp(`render error: .*Traceback [^]*File "\\{CACHE\\}/${name}\\.sls", line \\d[^]*${behind}`);
 }
 
 /** What is ours on purpose in templates of Mako, which need its library. */

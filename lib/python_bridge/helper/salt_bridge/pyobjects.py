@@ -22,9 +22,13 @@ _FROM_IMPORT = re.compile(r"^\s*from\s+(salt://.*)\s+import (.*)$")
 class DuplicateState(Exception):
     """Two states of one function and id."""
 
+    __module__ = "salt.utils.pyobjects"
+
 
 class InvalidFunction(Exception):
     """A function that no state module has."""
+
+    __module__ = "salt.utils.pyobjects"
 
 
 class Registry:
