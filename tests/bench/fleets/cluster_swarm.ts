@@ -4,7 +4,7 @@
  */
 
 import { startPostgres } from "#tests/support/database_servers.ts";
-import { run } from "#tests/bench/harness/processes.ts";
+import { run } from "#tests/support/processes.ts";
 import { treeCpuMs, treeMemory } from "#tests/bench/harness/process_figures.ts";
 import { combined, type PartTimes, partTimes } from "#tests/bench/harness/thread_times.ts";
 import { OURS } from "#tests/bench/harness/sides.ts";
@@ -13,6 +13,8 @@ import { keyOf, keyPool } from "./key_pool.ts";
 
 /** How many RSA keys the minions share, and their size: the defaults of the swarm. */
 const KEYS = { count: 16, bits: 2048 };
+/** Time limit of a job of all minions, in milliseconds. */
+const PING_MS = 600_000;
 
 /** Processor time so far, in milliseconds. */
 export interface SiteTimes {
@@ -95,8 +97,13 @@ export class ClusterSwarm implements AsyncDisposable {
   /** Runs `test.ping` on all minions from the first master; returns how many answered, and the time in milliseconds. */
   async ping(): Promise<{ readonly answered: number; readonly ms: number }> {
     for (const fleet of this.masters) fleet.checkSwarms();
-    const { out, ms } = await run([...this.masters[0].words("salt"), "-t", "120", "*", "test.ping"]);
-    return { answered: (out.match(/^ +True$/gm) ?? []).length, ms };
+    const { code, out, err, ms } = await run(
+      [...this.masters[0].words("salt"), "-t", "120", "*", "test.ping"],
+      PING_MS,
+    );
+    const answered = (out.match(/^ +True$/gm) ?? []).length;
+    if (code !== 0 && answered === 0) throw new Error(`salt '*' test.ping ended with ${code}:\n${out}${err}`);
+    return { answered, ms };
   }
 
   get times(): SiteTimes {
