@@ -23,6 +23,8 @@ import { sleep } from "#lib/os/sleep.ts";
 const WARNING_MS = 10_000;
 /** Growth of the process's memory below which no connection is checked, in bytes. */
 const LOOK_FROM = 1 << 25;
+/** After a look, connections are not looked at for so many times as long as it took, unless the process grows. */
+const PAUSE_TIMES = 20;
 /** After so many events in a row, other work of this thread gets a turn. */
 const IN_A_ROW = 256;
 
@@ -64,6 +66,8 @@ export class ConnectionLimiter {
   readonly #warnedAt = new Map<string, number>();
   /** Memory of the process when connections last held little of it. */
   #restBytes = Infinity;
+  /** The last look: memory of the process then, and until when the next one waits (`performance.now()`). */
+  #looked = { bytes: 0, untilMs: 0 };
   #closed = false;
 
   /**
@@ -140,15 +144,19 @@ export class ConnectionLimiter {
   /**
    * Checks the memory that connections hold, and closes the largest if it is too much. Call it as often as the process
    * may grow much (lib/runtime/cpu_time_watch.ts). Cheap unless the process has grown: reading the counts of thousands
-   * of connections takes milliseconds.
+   * of connections takes tenths of a second, of which it takes a twentieth of the time at most unless the process grows
+   * further.
    * @param rss Memory of the process now, in bytes.
    */
   lookAtMemory(rss: number): void {
     const { rule, max, name } = this.#options.memory;
     this.#restBytes = Math.min(this.#restBytes, rss);
     if (max === 0 || this.#shares.size === 0 || rss - this.#restBytes < Math.min(LOOK_FROM, max)) return;
+    const nowMs = performance.now();
+    if (nowMs < this.#looked.untilMs && rss - this.#looked.bytes < LOOK_FROM) return;
     const held = rule.weigh(this.#counts());
-    const sum = total(held);
+    const sum = total(held), endMs = performance.now();
+    this.#looked = { bytes: rss, untilMs: endMs + PAUSE_TIMES * (endMs - nowMs) };
     if (sum < max / 4 && !rule.inDoubt) this.#restBytes = rss; // other memory grows
     if (sum <= max) return;
     for (const connection of largestConnections(held, max / 2)) {

@@ -6,6 +6,7 @@ import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { closeSocket, openSocket } from "#lib/sockets/context.ts";
 import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
 import { CutConnections } from "#lib/sockets/cut_connections.ts";
+import { CONNECTION_EVENTS } from "#lib/sockets/libzmq.ts";
 import { Subscribed } from "#lib/sockets/connection_memory.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { assertEquals } from "#tests/support/assert.ts";
@@ -71,6 +72,49 @@ class Connections implements Disposable {
 }
 
 if (linux) {
+  strictTest("connections are not looked at all the time, unless the process grows meanwhile", async () => {
+    const before = new Set(descriptors());
+    using all = new Connections();
+    await all.open(1);
+    const [monitor, reports] = [openSocket("pair"), openSocket("pair")];
+    reports.bind("inproc://accepted");
+    monitor.connect("inproc://accepted");
+    let looks = 0;
+    const limiter = new ConnectionLimiter(monitor, {
+      name: "publish_port",
+      limits: { total: 10, perAddress: 0 },
+      memory: {
+        rule: {
+          inDoubt: true,
+          weigh: (counts) => {
+            looks++;
+            // A look at thousands of connections takes so long.
+            for (const endMs = performance.now() + 20; performance.now() < endMs;);
+            return new Map([...counts.keys()].map((connection) => [connection, 0]));
+          },
+        },
+        max: 1 << 30,
+        name: "memory",
+      },
+      log: SILENT_LOGGER,
+    });
+    for (const fd of descriptors().filter((one) => !before.has(one))) {
+      const report = new Uint8Array(6);
+      new DataView(report.buffer).setUint16(0, CONNECTION_EVENTS.accepted, true);
+      new DataView(report.buffer).setInt32(2, fd, true);
+      reports.trySend([report, new Uint8Array()]);
+    }
+    await eventually(() => limiter.size > 0, { what: "the connections" });
+    const grown = 1 << 26;
+    for (const rss of [0, grown, grown, grown + 1_000_000]) limiter.lookAtMemory(rss);
+    assertEquals(looks, 1);
+    for (let i = 0; i < 2; i++) limiter.lookAtMemory(2 * grown);
+    assertEquals(looks, 2);
+    await eventually(() => (limiter.lookAtMemory(2 * grown), looks === 3), { what: "the next look" });
+    limiter.close();
+    for (const socket of [monitor, reports]) closeSocket(socket);
+  });
+
   strictTest("the newest 64 connections are held, and all of them released", async () => {
     using all = new Connections();
     await all.open(40);
