@@ -91,6 +91,8 @@ const ON_PURPOSE: Readonly<Record<string, Readonly<Partial<Record<"both" | CallM
     },
   },
   mako: { both: MAKO_ON_PURPOSE },
+  // A set is a list, as everywhere.
+  pyobjects: { both: { ...OF_JOBS.pyobjects, "state.show_sls tuples": /\{'one': \[1\]\}/ } },
   stateconf: { both: OF_JOBS.stateconf },
   // The exit code of a return that is no state's result is 1.
   pydsl: { both: { ...OF_JOBS.pydsl, "br.high compiled_unchecked": / 1$/ } },
