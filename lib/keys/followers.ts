@@ -25,14 +25,14 @@ export function noteFollower(id: string, announced: string | undefined, cachedir
   if (statIfExists(path) === undefined) writeFileAtomic(path, "", { mode: 0o600, makeDirectory: true });
 }
 
-/** Whether `id` is noted for the pair with this public key; `undefined`: there is none. */
-export function isFollower(id: string, announced: string | undefined, cachedir: string): boolean {
-  return announced !== undefined && isFile(`${pairDirectory(cachedir, announced)}/${id}`);
+/** Whether `id` is noted for the pair with this public key. */
+export function isFollower(id: string, announced: string, cachedir: string): boolean {
+  return isFile(`${pairDirectory(cachedir, announced)}/${id}`);
 }
 
-/** Notes that `id` needs the old key again. */
+/** Notes that `id` needs the old key again. Does nothing without a pair. */
 export function forgetFollower(id: string, announced: string | undefined, cachedir: string): void {
-  if (isFollower(id, announced, cachedir)) removeIfExists(`${pairDirectory(cachedir, announced ?? "")}/${id}`);
+  if (announced !== undefined) removeIfExists(`${pairDirectory(cachedir, announced)}/${id}`);
 }
 
 /** The ids that were noted for the pair with this public key. */

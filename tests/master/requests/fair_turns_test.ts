@@ -47,6 +47,16 @@ function middle(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
 }
 
+/** Pings beside a flood, of which `sent` tells how much was sent: they are answered, and the flood goes on. */
+async function assertAnswered(fleet: ProcessFleet, inPeace: readonly number[], sent: () => number): Promise<void> {
+  const before = sent(), times: number[] = [];
+  const untilMs = performance.now() + ENOUGH_MS;
+  while (times.length < PINGS && performance.now() < untilMs) times.push(await ping(fleet));
+  const line = `in peace ${Math.round(middle(inPeace))} ms, beside the flood ${Math.round(middle(times))} ms`;
+  assert(middle(times) < Math.max(BOUND_MS, BOUND_TIMES * middle(inPeace)), line);
+  await eventually(() => sent() > before, { what: "the flood to go on", withinMs: 30_000 });
+}
+
 Deno.test("a minion whose returns take all processors waits for its turn, and another's pings are answered", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
   const { masterOpts } = fleet, flood = new AbortController(), { signal } = flood;
@@ -82,12 +92,7 @@ Deno.test("a minion whose returns take all processors waits for its turn, and an
     await eventually(() => /hostile sends too much: .* requests are answered late/.test(fleet.log("master")), {
       what: "late answers",
     });
-    const before = sent, times: number[] = [];
-    const untilMs = performance.now() + ENOUGH_MS;
-    while (times.length < PINGS && performance.now() < untilMs) times.push(await ping(fleet));
-    const line = `in peace ${Math.round(middle(inPeace))} ms, beside the flood ${Math.round(middle(times))} ms`;
-    assert(middle(times) < Math.max(BOUND_MS, BOUND_TIMES * middle(inPeace)), line);
-    await eventually(() => sent > before, { what: "the flood to go on", withinMs: 30_000 });
+    await assertAnswered(fleet, inPeace, () => sent);
   } finally {
     flood.abort();
     for (const link of links) link.close();
@@ -115,12 +120,7 @@ Deno.test("requests that are refused wait unread after a while, and an operator'
     await eventually(() => /Requests that are refused take too much time/.test(fleet.log("master")), {
       what: "requests that wait",
     });
-    const before = sent, times: number[] = [];
-    const untilMs = performance.now() + ENOUGH_MS;
-    while (times.length < PINGS && performance.now() < untilMs) times.push(await ping(fleet));
-    const line = `in peace ${Math.round(middle(inPeace))} ms, beside the flood ${Math.round(middle(times))} ms`;
-    assert(middle(times) < Math.max(BOUND_MS, BOUND_TIMES * middle(inPeace)), line);
-    await eventually(() => sent > before, { what: "the flood to go on", withinMs: 30_000 });
+    await assertAnswered(fleet, inPeace, () => sent);
   } finally {
     isOver = true;
     await Promise.all(flooding);

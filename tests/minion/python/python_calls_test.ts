@@ -64,28 +64,14 @@ const ON_PURPOSE: Readonly<Record<string, Readonly<Partial<Record<"both" | CallM
   },
   sls: {
     both: {
-      // As for jobs (python_rules_test.ts).
-      "state.show_low_sls facts": /\['grain', 'secret', \[1, 2\], 'm1', False, 'secret', \(1, 2\)\]/,
-      "state.show_low_sls tuples": /'name': 'tuple'/,
+      ...OF_JOBS.sls,
       "state.show_low_sls listed": /^\{'local': \['SLS listed does not render to a dictionary', /,
-      "state.show_low_sls top_level": /'name': 'top_level\.slsgrain'/,
-      "state.show_low_sls argued": /'name': '-x 1 4'/,
-      "state.show_low_sls known": /__context__ __utils__ __states__'.*'kwargs': \['tmplpath'\]/,
     },
   },
   states: {
     both: {
-      // As for jobs (python_rules_test.ts).
-      "state.sls plain": /'brst_\|-tested_\|-tested_\|-tested', True, \{'done': True\}\)\]"/,
-      "state.sls one_no_name_at_all": /The following keyword arguments are not valid: name=no_name_at_all/,
+      ...OF_JOBS.states,
       "state.sls unknown_argument": /\["unknown argument `valu` of brst\.changed in state 'c'/,
-      "state.sls one_tuple_comment": /'comment': 'a\\nb'/,
-      "state.single brst.empty name=x": /'Changes' should be a dictionary\./,
-      "state.single brst.no_changes name=x": /'Changes' should be a dictionary\./,
-      "state.single brst.no_comment name=x": /were not present in the state return: comment\./,
-      "state.single brst.exits name=x": /SystemExit: 3/,
-      "state.low {state: brst, fun: changed, name: lowly}": /'result': True/,
-      "state.single brst.sub_state name=x": /were not present in the state return: name\./,
       // A set is a list, as everywhere.
       "state.sls one_sets": /'changes': \{'a': \[1, 2\], 'b': \[3\]\}/,
     },
