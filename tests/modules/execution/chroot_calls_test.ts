@@ -6,6 +6,7 @@
 import { assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
 import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
 import { run } from "#tests/support/processes.ts";
+import { writeMasterlessTree } from "#tests/support/files/masterless_tree.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
@@ -87,19 +88,7 @@ made:
 
 async function withTree(act: (directory: string) => Promise<void>): Promise<void> {
   await withTemporaryDirectory(async (directory) => {
-    for (const name of ["conf", "states", "pillar"]) Deno.mkdirSync(`${directory}/${name}`);
-    for (const [path, text] of Object.entries(TREE_FILES)) Deno.writeTextFileSync(`${directory}/${path}`, text);
-    Deno.writeTextFileSync(
-      `${directory}/conf/minion`,
-      JSON.stringify({
-        id: "web1",
-        root_dir: `${directory}/minion`,
-        file_client: "local",
-        file_roots: { base: [`${directory}/states`] },
-        pillar_roots: { base: [`${directory}/pillar`] },
-        grains: { role: "inner-web" },
-      }),
-    );
+    writeMasterlessTree(directory, TREE_FILES);
     await act(directory);
   });
 }

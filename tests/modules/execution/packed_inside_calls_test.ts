@@ -8,6 +8,7 @@ import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { DIST } from "#tests/support/fleet/ssh_daemon.ts";
 import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
 import { run } from "#tests/support/processes.ts";
+import { writeMasterlessTree } from "#tests/support/files/masterless_tree.ts";
 import { noEngine, startDockerEngine, type TestEngine } from "#tests/support/servers/docker_engine.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { which } from "#lib/programs/which.ts";
@@ -63,20 +64,7 @@ async function must(words: readonly string[]): Promise<void> {
 
 /** Writes a tree, the configuration of a minion without a master, and the root directory `root` of a place. */
 async function prepare(directory: string, options: Readonly<Record<string, unknown>>): Promise<void> {
-  for (const name of ["conf", "states/_modules", "pillar"]) Deno.mkdirSync(`${directory}/${name}`, { recursive: true });
-  for (const [path, text] of Object.entries(TREE_FILES)) Deno.writeTextFileSync(`${directory}/${path}`, text);
-  Deno.writeTextFileSync(
-    `${directory}/conf/minion`,
-    JSON.stringify({
-      id: "web1",
-      root_dir: `${directory}/minion`,
-      file_client: "local",
-      file_roots: { base: [`${directory}/states`] },
-      pillar_roots: { base: [`${directory}/pillar`] },
-      grains: { role: "inner-web" },
-      ...options,
-    }),
-  );
+  writeMasterlessTree(directory, TREE_FILES, options);
   const busybox = which("busybox") ?? "/bin/busybox";
   await must(["sh", "-ec", MAKE_ROOT, "sh", `${directory}/root`, busybox, Deno.execPath(), ...APPLETS]);
 }
