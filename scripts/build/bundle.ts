@@ -54,6 +54,11 @@ export function isOf(source: string, file: string): boolean {
   return file.startsWith(`${stemOf(source)}.`);
 }
 
+/** The part of its file's name that tells a list of {@linkcode Starts} from the others of its source. */
+export function startName(list: readonly string[], index: number): string {
+  return index === 0 ? "start" : stemOf(list[0]).replace(/^.*-/, "");
+}
+
 /** Options of {@linkcode bundle}. */
 export interface BundleOptions {
   readonly starts?: Starts;
@@ -111,7 +116,7 @@ async function scriptsOf(
   const entry = `${root}/${source}`;
   const graph = new Map<string, readonly string[]>();
   const groups = lists.map((list, index) => ({
-    name: index === 0 ? "start" : stemOf(list[0]).replace(/^.*-/, ""),
+    name: startName(list, index),
     test: (id: string) => fileOf(id) === index,
     // Every module is in a group, and the imports of a group are in the same group or in an earlier one: no two files
     // import each other.

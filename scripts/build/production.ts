@@ -74,34 +74,41 @@ export const SCRIPT_SOURCES: readonly string[] = [
   VERSION_SOURCE,
 ];
 
+/** What both services load at their start. */
+const SERVICE_START = [
+  "lib/commands/daemons/service.ts",
+  "lib/commands/daemons/service_options.ts",
+  "lib/commands/daemons/preflight.ts",
+  "lib/config/load.ts",
+];
+
 /**
- * The modules that usual starts of the entries load with `import()`: `salt TARGET test.ping`, `salt-call --local
- * test.ping` and the services. Other starts read more files, which only takes more time.
+ * The modules that usual starts of the entries load with `import()`: `salt TARGET test.ping`, `salt-call` of
+ * `test.ping`, with a master too, and the services. Other starts read more files, which only takes more time.
  */
 export const STARTS: Starts = {
   "salt.ts": [
     ["lib/commands/programs/salt_publish.ts", "lib/bus/paths.ts", "lib/commands/cli/calling_user.ts"],
     ["lib/commands/programs/salt_key.ts"],
-    ["lib/commands/programs/salt_run.ts", "lib/client/runner_local.ts", "lib/runtime/daemon.ts"],
+    [
+      "lib/commands/programs/salt_run.ts",
+      "lib/client/runner_local.ts",
+      "lib/runtime/daemon.ts",
+      "lib/bus/fire.ts",
+      "modules/runners/manage.ts",
+    ],
   ],
-  "minion.ts": [[
-    "lib/minion/agent/minion.ts",
-    "lib/commands/daemons/service.ts",
-    "lib/commands/daemons/service_options.ts",
-  ]],
-  "lib/commands/programs/salt_call_process.ts": [[
-    "lib/programs/versions.ts",
-    "lib/libc/libc.ts",
-    "modules/execution/test.ts",
-  ]],
+  "minion.ts": [["lib/minion/agent/minion.ts", "lib/programs/versions.ts", "modules/grains/core.ts", ...SERVICE_START]],
+  "lib/commands/programs/salt_call_process.ts": [
+    ["lib/programs/versions.ts", "lib/libc/libc.ts", "modules/grains/core.ts", "modules/execution/test.ts"],
+    ["lib/minion/local_call/session.ts", "lib/commands/daemons/preflight.ts"],
+  ],
   "lib/minion/beacons/beacon_worker.ts": "one file",
   "lib/minion/worker/job_worker.ts": "one file",
   "lib/minion/worker/module_worker.ts": "one file",
-  "master.ts": [[
-    "lib/master/daemon/master.ts",
-    "lib/commands/daemons/service.ts",
-    "lib/commands/daemons/service_options.ts",
-  ]],
+  "master.ts": [["lib/master/daemon/master.ts", "lib/programs/versions.ts", ...SERVICE_START]],
+  "lib/master/daemon/mworker_thread.ts": [[]],
+  "lib/master/publisher/publisher_thread.ts": [[]],
 };
 
 /**

@@ -9,21 +9,11 @@
  * @module
  */
 
-import { bundle, type CalledFunctions, isOf, scriptOf } from "#scripts/build/bundle.ts";
-import { DemoFleet } from "./demo_fleet.ts";
+import { bundle, type CalledFunctions, isOf } from "#scripts/build/bundle.ts";
 import { type FunctionNames, sourceAt, topFunctions } from "#scripts/build/eager_functions.ts";
-import {
-  type Command,
-  COMMAND_ENTRIES,
-  EXECUTABLES,
-  LIBRARIES,
-  packageFiles,
-  productionConfig,
-  SCRIPT_SOURCES,
-  STARTS,
-} from "#scripts/build/production.ts";
+import { LIBRARIES, SCRIPT_SOURCES, STARTS } from "#scripts/build/production.ts";
 import { placesIn } from "#scripts/build/source_map.ts";
-import { V8_FLAGS } from "#lib/runtime/self_command.ts";
+import { addPackages, runUsualStarts, v8LogFields } from "./usual_starts.ts";
 import { writeOut } from "#lib/commands/cli/process_io.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
@@ -32,58 +22,12 @@ const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).repl
 const LIST = `${ROOT}/scripts/build/start_functions.json`;
 
 /**
- * The usual starts, besides those of the services. `salt-call` with a master is left out: the functions that only it
- * calls would add 2 ms to each start without a master, and its sign-in takes much longer than compiling them.
- */
-const COMMANDS = [
-  ["salt-key", "-L"],
-  ["salt-key", "-y", "-A"],
-  ["salt", "*", "test.ping"],
-  ["salt-call", "--local", "test.ping"],
-  ["salt-run", "manage.up"],
-];
-
-/** Time limit of the whole run, in milliseconds. */
-const LIMIT_MS = 120_000;
-
-/** Runs the programs of the directory `stage`; V8 writes its logs to the directory `logs`. */
-async function runFleet(directory: string, stage: string, logs: string): Promise<void> {
-  const dist = `${directory}/dist`;
-  await Deno.mkdir(dist);
-  for (const { name, links, entry } of EXECUTABLES) {
-    for (const called of [name, ...links]) {
-      // V8 writes a file for each thread.
-      const flags = `${V8_FLAGS},--log-function-events,--logfile=${logs}/v8.log,--logfile-per-isolate`;
-      const run = `'${Deno.execPath()}' run --allow-all --no-prompt --quiet --no-lock --v8-flags=${flags}`;
-      const source = Object.hasOwn(COMMAND_ENTRIES, called) ? COMMAND_ENTRIES[called as Command] : entry;
-      const script = `--config '${stage}/deno.json' '${stage}/${scriptOf(source)}' --as ${called}`;
-      const text = `#!/bin/sh\nexport SALT_EXECUTABLE="$0"\nexec ${run} ${script} "$@"\n`;
-      await Deno.writeTextFile(`${dist}/${called}`, text, { mode: 0o755 });
-    }
-  }
-  const signal = AbortSignal.timeout(LIMIT_MS);
-  const fleet = await DemoFleet.make({ root: `${directory}/f`, dist, project: ROOT });
-  try {
-    await fleet.start(signal);
-    await fleet.keysPending(signal);
-    for (const command of COMMANDS) {
-      const { code, output } = await fleet.run(command, signal);
-      if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
-      if (command.includes("-A")) await fleet.signedIn(signal);
-    }
-  } finally {
-    await fleet.stop();
-  }
-}
-
-/**
  * The end offsets of the compiled functions, by file. A function is identified by its end and by the start of its
  * parameters.
  */
 function compiledIn(logs: string): Map<string, Set<string>> {
   const compiled = new Map<string, Set<string>>();
-  for (const { name } of Deno.readDirSync(logs)) {
-    const lines = Deno.readTextFileSync(`${logs}/${name}`).split("\n").map((line) => line.split(","));
+  for (const lines of v8LogFields(logs)) {
     const files = new Map<string, string>();
     for (const [kind, id, url] of lines) if (kind === "script-details") files.set(id, url.replace(/^.*\//, ""));
     for (const [kind, event, id, start, end] of lines) {
@@ -118,12 +62,8 @@ async function main(): Promise<void> {
     const [stage, logs] = [`${directory}/stage`, `${directory}/logs`];
     await Deno.mkdir(logs);
     await bundle(ROOT, await makeDirectory(stage), SCRIPT_SOURCES, { starts: STARTS, libraries: LIBRARIES });
-    for (const { name, path } of packageFiles(ROOT, Deno.build.target)) {
-      await makeDirectory(`${stage}/${name}`.replace(/\/[^/]*$/, ""));
-      await Deno.copyFile(path, `${stage}/${name}`);
-    }
-    await Deno.writeTextFile(`${stage}/deno.json`, productionConfig(ROOT));
-    await runFleet(directory, stage, logs);
+    await addPackages(stage);
+    await runUsualStarts({ directory, stage, logs });
     const all: Record<string, Record<string, string[]>> = {};
     let count = 0;
     for (const [file, compiled] of compiledIn(logs)) {

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { VERSION_TEXT } from "#lib/version.ts";
-import { bundle, BundleError, isOf, scriptOf } from "#scripts/build/bundle.ts";
+import { bundle, BundleError, isOf, scriptOf, startName, stemOf } from "#scripts/build/bundle.ts";
 import { compiledScripts } from "#scripts/build/compiled.ts";
 import { BUILT_AT } from "#scripts/build/place.ts";
 import {
@@ -17,7 +17,7 @@ import {
   VERSION_SOURCE,
   WARM_SOURCE,
 } from "#scripts/build/production.ts";
-
+import { addPackages, runUsualStarts, v8LogFields } from "#scripts/fleet/usual_starts.ts";
 import called from "#scripts/build/start_functions.json" with { type: "json" };
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
@@ -201,6 +201,27 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
     const strange = files.filter(({ name }) => !sources.some((source) => isOf(source, name)));
     assertEquals(strange.map(({ name }) => name), []);
     return Promise.resolve();
+  },
+  "usual starts read the files that STARTS names, and no other": async (directory) => {
+    await addPackages(directory);
+    const [root, logs] = [`${directory}/starts`, `${directory}/logs`];
+    await Deno.mkdir(root);
+    await Deno.mkdir(logs);
+    await runUsualStarts({ directory: root, stage: directory, logs });
+    const read = new Set(
+      v8LogFields(logs).flat().flatMap(([kind, , url = ""]) =>
+        kind === "script-details" && url.startsWith(`file://${directory}/`) ? [url.replace(/^.*\//, "")] : []
+      ),
+    );
+    // One more file is made for scripts with a package whose modules are CommonJS.
+    const named = SCRIPT_SOURCES.flatMap((source) => {
+      const lists = STARTS[source] ?? [];
+      const files = lists === "one file" ? [] : lists.map((list, index) => startName(list, index));
+      return [scriptOf(source), ...[...files, "rolldown-runtime"].map((name) => `${stemOf(source)}.${name}.mjs`)];
+    });
+    assertEquals([...read].filter((file) => !named.includes(file)).sort(), []);
+    const starts = ["master.start.mjs", "minion.start.mjs", "salt.start.mjs", "salt.salt_key.mjs", "salt.salt_run.mjs"];
+    assertEquals(starts.filter((file) => !read.has(file)), [], "files that no start read");
   },
   "what V8 compiles of every script is shipped, and taken where the scripts are then": async (directory) => {
     // Deno finds compiled code by the URL of the script.

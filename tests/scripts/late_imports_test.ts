@@ -21,6 +21,23 @@ Deno.test("an import() of a file that only re-exports from the start file is res
     assertEquals(at, `1:${code.indexOf("new Error") + 1}`);
   }));
 
+Deno.test("an import() of a file that only re-exports from another late file imports that one, and only when it is called", () =>
+  withTemporaryDirectory(async (directory) => {
+    const code = "export var late=async()=>await import(`./salt.a.mjs`);\n//# sourceMappingURL=salt.mjs.map";
+    const passes = { fileName: "salt.a.mjs", code: `export{x as one,b}from"./salt.group.mjs";` };
+    const group = { fileName: "salt.group.mjs", code: "globalThis.loaded=true;var x=1,b=2;export{x,b}" };
+    const files = withLateImports([{ fileName: "salt.mjs", code }, START, passes, group], "salt");
+    assertEquals(files.map(({ fileName }) => fileName), ["salt.mjs", "salt.start.mjs", "salt.group.mjs"]);
+    // Deno reads at the start what it can compute from the text.
+    assertEquals(/import\("[^"]*"\)/.test(files[0].code), false);
+    assertEquals(files[0].code.includes("salt.group.mjs"), false);
+    for (const file of files) Deno.writeTextFileSync(`${directory}/${file.fileName}`, file.code);
+    const { late } = await import(`file://${directory}/salt.mjs`);
+    assertEquals("loaded" in globalThis, false);
+    assertEquals(await late(), { one: 1, b: 2 });
+    assertEquals("loaded" in globalThis, true);
+  }));
+
 Deno.test("an import() of a file that is not part of the script is rejected", () => {
   assertThrows(
     () => withLateImports([{ fileName: "salt.mjs", code: "import(`./other.mjs`)" }, START], "salt"),
