@@ -6,8 +6,11 @@
 
 const POLYNOMIAL = 0xedb88320;
 
-/** Table `n` has the remainders of a byte that `n` bytes follow: eight bytes are looked up at once. */
-const TABLES: readonly Uint32Array[] = tables();
+/**
+ * Table `n` has the remainders of a byte that `n` bytes follow: eight bytes are looked up at once. They are made when
+ * they are needed: most commands start and end without a CRC.
+ */
+let made: readonly Uint32Array[] | undefined;
 
 function tables(): Uint32Array[] {
   const all = Array.from({ length: 8 }, () => new Uint32Array(256));
@@ -24,7 +27,7 @@ function tables(): Uint32Array[] {
 
 /** The CRC-32 of `bytes`, an unsigned 32-bit number; with that of what came before, of all together. */
 export function crc32(bytes: Uint8Array, before = 0): number {
-  const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES;
+  const [t0, t1, t2, t3, t4, t5, t6, t7] = made ??= tables();
   let crc = before ^ 0xffffffff, at = 0;
   for (const end = bytes.length - 7; at < end; at += 8) {
     crc ^= bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
