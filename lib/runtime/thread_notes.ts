@@ -6,8 +6,8 @@
 
 import { holdLease } from "./thread_lease.ts";
 
-/** Maximum number of sockets of a thread with notes. */
-export const MAX_SOCKETS = 16;
+/** Maximum number of sockets of a thread with notes; the Publisher of a large fleet has most. */
+export const MAX_SOCKETS = 96;
 
 /** Positions of the notes, in numbers of 8 bytes. */
 const LEASE = 0, CONTEXT = 1, INHERITED = 2, WAIT = 3, SOCKETS = 7, LENGTH = SOCKETS + MAX_SOCKETS;

@@ -1,5 +1,5 @@
 /**
- * Limits the connections of a listening socket: closes those that exceed the maximum number or hold too much memory.
+ * Limits the connections of a port: closes those that exceed the maximum number or hold too much memory.
  * libzmq limits neither, but reports each new and closed connection with its descriptor; shutting the descriptor down
  * ends the connection as if the peer had closed it. connection_shares.ts and connection_memory.ts choose the connection
  * to close. The caller decides when memory is checked.
@@ -54,11 +54,10 @@ export interface ConnectionLimiterOptions {
   readonly log: Logger;
 }
 
-/** Limits the connections of one listening socket. */
+/** Limits the connections of one port. */
 export class ConnectionLimiter {
   readonly #options: ConnectionLimiterOptions;
-  readonly #monitor: ZmqSocket;
-  readonly #wait: SocketWait;
+  readonly #waits: readonly SocketWait[];
   readonly #shares: ConnectionShares;
   /** When each connection was accepted (`performance.now()`). */
   readonly #since = new Map<number, number>();
@@ -72,16 +71,17 @@ export class ConnectionLimiter {
 
   /**
    * Starts to watch.
-   * @param monitor Reports the connections; the caller closes it after {@linkcode close}.
+   * @param monitors Report the connections of the sockets at one port; the caller closes them after {@linkcode close}.
    */
-  constructor(monitor: ZmqSocket, options: ConnectionLimiterOptions) {
+  constructor(monitors: readonly ZmqSocket[], options: ConnectionLimiterOptions) {
     this.#options = options;
-    this.#monitor = monitor;
     this.#shares = new ConnectionShares(options.limits);
-    this.#wait = new SocketWait(waitForDescriptor(monitor.descriptor));
-    this.#listen().catch((error) => {
-      options.log.error(`Connections to ${options.name} are not limited any more: ${error.message}`);
-    });
+    this.#waits = monitors.map((monitor) => new SocketWait(waitForDescriptor(monitor.descriptor)));
+    monitors.forEach((monitor, index) =>
+      this.#listen(monitor, this.#waits[index]).catch((error) => {
+        options.log.error(`Connections to ${options.name} are not limited any more: ${error.message}`);
+      })
+    );
   }
 
   /** Number of connections. */
@@ -89,9 +89,8 @@ export class ConnectionLimiter {
     return this.#shares.size;
   }
 
-  async #listen(): Promise<void> {
-    const socket = this.#monitor;
-    for (let inARow = 0; await this.#wait.until(() => socket.readable, Infinity);) {
+  async #listen(socket: ZmqSocket, wait: SocketWait): Promise<void> {
+    for (let inARow = 0; await wait.until(() => socket.readable, Infinity);) {
       for (let frames = socket.tryReceive(); frames !== undefined; frames = socket.tryReceive()) {
         const view = new DataView(frames[0].buffer, frames[0].byteOffset);
         this.#receive(view.getUint16(0, true), view.getInt32(2, true));
@@ -199,7 +198,7 @@ export class ConnectionLimiter {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#wait.close();
+    for (const wait of this.#waits) wait.close();
     this.#cut.close();
   }
 }

@@ -70,6 +70,16 @@ export abstract class Endpoint {
     });
   }
 
+  /**
+   * Listens with a socket of the system that listens already, which belongs to libzmq from now on.
+   * @param address Where it listens.
+   */
+  take(descriptor: number, address: string): void {
+    this.#socket.set("useDescriptor", descriptor);
+    this.#socket.bind(address);
+    this.#wait.look();
+  }
+
   /** Connects to `address`, now or when somebody listens there. */
   connect(address: string): void {
     this.#socket.connect(address);

@@ -152,6 +152,7 @@ export const SOCKET_OPTIONS = {
   heartbeatTimeout: 77,
   connectTimeout: 79,
   tcpMaxRetransmit: 80,
+  useDescriptor: 89,
   inBatchSize: 101,
   outBatchSize: 102,
 } as const;

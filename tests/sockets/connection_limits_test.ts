@@ -26,7 +26,7 @@ strictTest("a connection that the system cannot accept is a warning, not one for
   reports.bind("inproc://reports");
   monitor.connect("inproc://reports");
   const warnings: string[] = [];
-  const limiter = new ConnectionLimiter(monitor, {
+  const limiter = new ConnectionLimiter([monitor], {
     name: "ret_port",
     limits: { total: 10, perAddress: 10 },
     memory: { rule: new Subscribed(), max: 0, name: "memory" },
@@ -80,7 +80,7 @@ if (linux) {
     reports.bind("inproc://accepted");
     monitor.connect("inproc://accepted");
     let looks = 0;
-    const limiter = new ConnectionLimiter(monitor, {
+    const limiter = new ConnectionLimiter([monitor], {
       name: "publish_port",
       limits: { total: 10, perAddress: 0 },
       memory: {

@@ -58,7 +58,7 @@ export class RequestPort {
       // libzmq's proxy waits for room in one direction, it does not serve the other.
       { highWaterMark: 0, sendHighWaterMark: opts.max_queued_requests },
     );
-    this.#limiter = new ConnectionLimiter(this.#proxy.monitor(), {
+    this.#limiter = new ConnectionLimiter([this.#proxy.monitor()], {
       name: "ret_port",
       limits: connectionLimits(opts),
       memory: {

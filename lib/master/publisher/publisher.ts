@@ -42,7 +42,9 @@ import { openSessions } from "#lib/keys/open_sessions.ts";
 import { MasterPairs } from "#lib/keys/master_pairs.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { MANY_SUBSCRIBERS, PROBES } from "#lib/sockets/settings.ts";
-import { Duplex, Inbox } from "#lib/sockets/endpoint.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import { SharedPort } from "#lib/sockets/shared_port.ts";
+import { KeyStore } from "#lib/keys/store.ts";
 import type { ThreadHost, ThreadService } from "#lib/runtime/thread.ts";
 import { parseMemoryMessage, type PublisherReady } from "./publisher_messages.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
@@ -77,7 +79,15 @@ const REST_MS = 20;
 /** How long the minions of other masters are remembered before their file is read again, in milliseconds. */
 const OTHERS_MS = 500;
 
+/** Subscribers of a socket, and sockets at most: see {@linkcode SharedPort}. */
+const SUBSCRIBERS = 250, MAX_SOCKETS = 32;
+
 const encoder = new TextEncoder();
+
+/** The number of sockets of the publish port for so many accepted keys. */
+function socketsFor(keys: number): number {
+  return Math.min(MAX_SOCKETS, Math.max(1, Math.ceil(keys / SUBSCRIBERS)));
+}
 
 /** The Publisher of one master. */
 export class Publisher implements ThreadService {
@@ -85,7 +95,7 @@ export class Publisher implements ThreadService {
   readonly #host: ThreadHost;
   readonly #path: string;
   readonly #inbox = Inbox.pull({ highWaterMark: 0 });
-  readonly #socket: Duplex;
+  readonly #port: SharedPort;
   readonly #sender: EventSender;
   readonly #sealer: PublishSealer;
   readonly #book: PresenceBook;
@@ -134,7 +144,7 @@ export class Publisher implements ThreadService {
       publish: (load, minions) => this.#publish(load, minions),
       pace: open && this.#pace(parts, open),
     });
-    this.#socket = Duplex.xpub({
+    this.#port = new SharedPort({
       highWaterMark: opts.pub_hwm,
       backlog: opts.zmq_backlog,
       ...PROBES,
@@ -143,8 +153,8 @@ export class Publisher implements ThreadService {
       // Subscribers send only small messages.
       maxFrameBytes: MAX_SUBSCRIPTION,
       ipv6: opts.ipv6 ?? undefined,
-    });
-    this.#connections = new ConnectionLimiter(this.#socket.connections(), {
+    }, socketsFor(new KeyStore(opts.pki_dir).list("accepted").length));
+    this.#connections = new ConnectionLimiter(this.#port.connections(), {
       name: "publish_port",
       limits: connectionLimits(opts),
       memory: { rule: new Subscribed(), max: MAX_SUBSCRIBED, name: "for all subscriptions" },
@@ -161,7 +171,7 @@ export class Publisher implements ThreadService {
     if (places === undefined) return undefined;
     const data = new DataCache(cachedir, { log: this.#host.log.error });
     const elsewhere = cluster && (() => this.#elsewhere.get());
-    const byAddress = new AddressPresence(data, () => this.#publishPort);
+    const byAddress = new AddressPresence(data, () => this.#port.port);
     return {
       places,
       open,
@@ -172,10 +182,6 @@ export class Publisher implements ThreadService {
       fireReturn: (load) => this.#sender.fire(jobReturn(str(load.get("jid") ?? ""), str(load.get("id") ?? "")), load),
       commit: () => this.#journal?.commit() ?? Promise.resolve(),
     };
-  }
-
-  get #publishPort(): number {
-    return Number(this.#socket.address.split(":").at(-1));
   }
 
   /**
@@ -192,7 +198,7 @@ export class Publisher implements ThreadService {
 
   async #listen(): Promise<void> {
     const opts = this.#opts;
-    await this.#socket.bind(tcpAddress(opts.interface, opts.publish_port));
+    await this.#port.bind(tcpAddress(opts.interface, opts.publish_port));
     await this.#inbox.bind(`ipc://${this.#path}`);
     Deno.chmodSync(this.#path, 0o600);
     const signs = this.#signs = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix("")]);
@@ -203,11 +209,12 @@ export class Publisher implements ThreadService {
       fire: (tag, data) => this.#sender.fire(tag, data),
       onArrivals: (ids) => this.#delivery.arrived(ids),
     });
-    const ready: PublisherReady = { publishPort: this.#publishPort };
+    const ready: PublisherReady = { publishPort: this.#port.port };
     this.#host.post(ready);
     const loops = [
       this.#takeJobs(),
-      this.#receiveSubscriptions(presence),
+      // Minions that connect and disconnect.
+      this.#port.receive((frame) => void presence.receive(frame)),
       signs.readTags((tag) => this.#delivery.noteEvent(tag), REST_MS),
     ];
     this.#running = loops.map((loop) => loop.catch((error) => this.#host.fail(messageOf(error))));
@@ -230,16 +237,9 @@ export class Publisher implements ThreadService {
         encoder.encode(topic)
       );
       // All at once: another publish, with a higher serial, must not come between them.
-      await Promise.all(topics.map((topic) => this.#socket.send([topic, sealed])));
-    } else await this.#socket.send([sealed]);
+      await Promise.all(topics.map((topic) => this.#port.send([topic, sealed])));
+    } else await this.#port.send([sealed]);
     this.#published++;
-  }
-
-  /** Minions that connect and disconnect. */
-  async #receiveSubscriptions(presence: PresenceReports): Promise<void> {
-    for (let frames = await this.#socket.receive(); frames !== undefined; frames = await this.#socket.receive()) {
-      presence.receive(frames[0]);
-    }
   }
 
   /** Takes a message with the memory of the process. */
@@ -261,7 +261,7 @@ export class Publisher implements ThreadService {
     this.#inbox.close();
     this.#signs?.close();
     this.#connections.close();
-    this.#socket.close();
+    this.#port.close();
     await Promise.all(this.#running);
     this.#sender.close();
     await this.#journal?.close();

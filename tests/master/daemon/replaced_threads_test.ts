@@ -11,6 +11,7 @@ import { eventually, type Fleet, startFleet } from "#tests/support/fleet/fleet.t
 import { HangingFleet, unknownMinionSignIn } from "#tests/support/fleet/hanging_worker.ts";
 import { BOUND_MS, openChannel, ping, requestAddress, scripted } from "#tests/support/fleet/master_requests.ts";
 import { Peer } from "#tests/support/fleet/peer.ts";
+import { KEY_DIRECTORIES } from "#lib/keys/store.ts";
 import { asMap, makeNonce, opened, testKey } from "#tests/support/fleet/scripted_minion.ts";
 import { ObservedWorkers } from "#tests/support/threads/observed_workers.ts";
 
@@ -196,6 +197,35 @@ Deno.test("a publisher that dies is restarted on its port, and minions receive j
     return run.code === 0 && run.out.includes("true");
   }, { what: "an answer of web1" });
 });
+
+Deno.test("a master with many keys publishes by several sockets at one port, also after its publisher has died", async () => {
+  using workers = new ObservedWorkers();
+  const minions = ["web1", "web2", "web3", "web4"];
+  await using fleet = await startFleet({ minions });
+  await fleet.stopMaster();
+  const pem = (await testKey("web1")).publicKey.pem;
+  // Without a sync of each.
+  const keys = `${fleet.masterOpts.pki_dir}/${KEY_DIRECTORIES.accepted}`;
+  for (let i = 0; i < 1_600; i++) Deno.writeTextFileSync(`${keys}/gone${i}`, pem);
+  await fleet.startMaster();
+  const answered = async () => {
+    const { code, out } = await fleet.salt("-t", "1", "--out=json", "--static", "-L", minions.join(), "test.ping");
+    return code === 0 && minions.every((id) => out.includes(`"${id}": true`));
+  };
+  const publishers = workers.count("Publisher");
+  await eventually(answered, { what: "the answers of all" });
+  if (Deno.build.os === "linux") assertEquals(listenersAt(fleet.masterOpts.publish_port), 7);
+  workers.kill("Publisher");
+  await eventually(() => workers.count("Publisher") === publishers + 1, { what: "another publisher" });
+  await eventually(answered, { what: "the answers of all, by another publisher" });
+  if (Deno.build.os === "linux") assertEquals(listenersAt(fleet.masterOpts.publish_port), 7);
+});
+
+/** How many sockets listen at a port. Source: proc_net_tcp. */
+function listenersAt(port: number): number {
+  const end = new RegExp(`^ *\\d+: [0-9A-F]+:${port.toString(16).toUpperCase().padStart(4, "0")} [0-9A-F:]+ 0A `, "gm");
+  return [...Deno.readTextFileSync("/proc/net/tcp").matchAll(end)].length;
+}
 
 Deno.test("events fired while the event bus is dead are published by the next one", async () => {
   using workers = new ObservedWorkers();
