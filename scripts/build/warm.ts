@@ -19,8 +19,9 @@ async function compileScripts(isSelected: (name: string) => boolean): Promise<vo
   // In one order on every file system: what V8 compiles of a file depends on those that ran before.
   for (const name of [...Deno.readDirSync(new URL("./", Deno.mainModule))].map(({ name }) => name).sort()) {
     const script = new URL(`./${name}`, Deno.mainModule).href;
-    // The worker of an engine is beside the engines, and a thread as those of `lib`.
-    const isSingle = /(?:^|\.)modules-(?!engines-_worker\.)/.test(name);
+    // The worker of an engine is beside the engines, and a thread as those of `lib`. Libraries of lib/host are those of
+    // single modules.
+    const isSingle = /(?:^|\.)modules-(?!engines-_worker\.)|^host-\w+-\w+_library\./.test(name);
     const isFile = name.endsWith(".mjs") && !isSingle && script !== Deno.mainModule;
     if (isFile && isSelected(name)) await import(script);
   }
