@@ -93,7 +93,7 @@ export const FLOORS: readonly (readonly string[])[] = [
  */
 export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/host": [
-    ["etc_files", "mysql", "postgres", "texts"],
+    ["etc_files", "mongodb", "mysql", "postgres", "texts"],
     ["archives", "filesystem", "x509"],
     [
       "accounts",

@@ -73,6 +73,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   mdadm_raid: () => import("./mdadm_raid.ts"),
   mine: () => import("./mine.ts"),
   minion: () => import("./minion.ts"),
+  mongodb: () => import("#modules/execution/mongodb/mod.ts"),
   mount: () => import("#modules/execution/mount/mod.ts"),
   mysql: () => import("#modules/execution/mysql/mod.ts"),
   network: () => import("#modules/execution/network/mod.ts"),

@@ -34,6 +34,7 @@ export const WORKERS = [
 /** Libraries that a thread loads as a script of their own when needed. Each may load Node's compatibility layer. */
 export const LIBRARIES = [
   "lib/auth/oidc_library.ts",
+  "lib/host/mongodb/mongodb_library.ts",
   "lib/host/mysql/mysql_library.ts",
   "lib/stores/postgres_library.ts",
   "modules/returners/_redis_library.ts",

@@ -30,7 +30,7 @@ FOREIGN = ("aix", "arista", "dummyproxy", "ios", "junos", "mac", "napalm", "nxos
            "smf_", "solaris", "ssh_pkg", "ssh_service", "test_virtual", "vsphere", "win", "zone")
 
 #: Modules of 3006 (vault: of 3007) that are no longer part of Salt 3008, and are built here.
-FORMER = ("acme", "apkpkg", "deb_apache", "deb_postgres", "dockermod", "hg", "gem", "gentoo_service", "rvm",
+FORMER = ("acme", "apkpkg", "deb_apache", "deb_postgres", "dockermod", "hg", "gem", "gentoo_service", "mongodb", "rvm",
           "s3", "vault")
 
 #: The names of modules that set their name only in __virtual__.

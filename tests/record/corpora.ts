@@ -14,7 +14,10 @@ export interface Recording {
   readonly salt?: SaltVersion;
   /** Where its result goes: it writes the file itself, or prints its text. */
   readonly to: "file" | "output";
-  /** Its arguments: `FILE` is the path of the file, `NAME` the file's name without `.json`. */
+  /**
+   * Its arguments: `FILE` is the path of the file, `NAME` the file's name without `.json`, `DENO` the path of deno,
+   * `ROOT` that of the tree, with a slash at the end.
+   */
   readonly args?: readonly string[];
 }
 
@@ -102,6 +105,10 @@ export const CORPORA: readonly Corpus[] = [
   {
     ...written("mysql", { needs: ["mariadbd", "the Python packages mysqlclient and sqlparse beside Salt"] }),
     runs: [{ salt: "3006.28", to: "file" }],
+  },
+  {
+    ...written("mongodb", { needs: ["the Python package pymongo 3.13.0 beside Salt"] }),
+    runs: [{ salt: "3006.28", to: "file", args: ["DENO", "ROOT"] }],
   },
   { ...written("s3"), runs: [{ salt: "3006.28", to: "file" }] },
   {

@@ -66,7 +66,7 @@ export async function makeAgain(corpus: Corpus, root: string, only?: string): Pr
     // One file that cannot be made does not stop the others of its folder.
     const failures = new Map<string, string>();
     for (const file of each ? files : [files[0]]) {
-      const failed = await recordFile(corpus, { copy, file });
+      const failed = await recordFile(corpus, { root, copy, file });
       if (failed !== undefined) { for (const path of each ? [file] : files) failures.set(path, failed); }
     }
     return files.map((path) => {
@@ -92,10 +92,20 @@ function whatIsMissing({ needs = [] }: Corpus): string | undefined {
   });
 }
 
+/** Where a file is made. */
+interface RecordPlace {
+  /** The root of the tree, with `/` at the end. */
+  readonly root: string;
+  /** The copy that the program may change. */
+  readonly copy: string;
+  /** The file, from either root. */
+  readonly file: string;
+}
+
 /** @returns Why the file cannot be made; `undefined` if it was. */
 async function recordFile(
   corpus: Corpus,
-  place: { readonly copy: string; readonly file: string },
+  place: RecordPlace,
 ): Promise<string | undefined> {
   try {
     for (const recording of corpus.runs) await record(corpus, recording, place);
@@ -108,11 +118,12 @@ async function recordFile(
 async function record(
   { name, program }: Corpus,
   { salt = "3008.3", to, args = [] }: Recording,
-  { copy, file }: { readonly copy: string; readonly file: string },
+  { root, copy, file }: RecordPlace,
 ): Promise<void> {
   const path = `${copy}/${file}`;
   const python = await pythonOf(name, salt === "named in the file" ? namedSalt(path) : salt);
   const stem = file.replace(/^.*\/|\.json$/g, "");
+  const words: Readonly<Record<string, string>> = { FILE: path, NAME: stem, DENO: Deno.execPath(), ROOT: root };
   const home = `${copy}/home`;
   Deno.mkdirSync(home, { recursive: true });
   const ran = await run([
@@ -120,7 +131,7 @@ async function record(
     // Some programs mount; none may leave anything on the host.
     ...whyNoMountNamespace() === undefined ? UNSHARE_MOUNTS : [],
     ...[python, `${copy}/tests/corpus/${program}`],
-    ...args.map((word) => word === "FILE" ? path : word === "NAME" ? stem : word),
+    ...args.map((word) => words[word] ?? word),
   ], PROGRAM_MS);
   if (ran.code !== 0) {
     throw new RecordError(`${program} ended with ${ran.code}:\n${ran.err.split("\n").slice(-8).join("\n")}`);

@@ -239,6 +239,18 @@ export async function startRedis(): Promise<DatabaseServer> {
   });
 }
 
+/** Starts MongoDB without users; `sql` does nothing. */
+export async function startMongod(): Promise<DatabaseServer> {
+  const directory = ownDirectory(), port = freePort();
+  return await serve({
+    program: serverProgram("mongod") ?? "mongod",
+    args: ["--port", String(port), "--bind_ip", "127.0.0.1", "--dbpath", directory, "--unixSocketPrefix", directory],
+    directory,
+    port,
+    sql: () => Promise.resolve(),
+  });
+}
+
 /**
  * The tables of the returners `postgres` and `pgjsonb`, as Salt's documentation has them.
  * @param json The type of values.
