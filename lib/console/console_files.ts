@@ -54,6 +54,13 @@ interface ConsoleFile {
   readonly packed: Uint8Array<ArrayBuffer>;
 }
 
+/** An answer with a file, or that the client has it. */
+interface ConsoleAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array<ArrayBuffer> | null;
+}
+
 let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
 
 /**
@@ -61,17 +68,20 @@ let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
  * @param name Its path below `browser/`; empty: the page.
  * @returns `undefined` if there is no such file.
  */
-export async function consoleAnswer(request: Request, name: string): Promise<Response | undefined> {
+export async function consoleAnswer(
+  request: Pick<Request, "url" | "headers">,
+  name: string,
+): Promise<ConsoleAnswer | undefined> {
   if (name === "" && !new URL(request.url).pathname.endsWith("/")) {
-    return new Response(null, { status: 308, headers: { ...HEADERS, Location: "console/" } });
+    return { body: null, status: 308, headers: { ...HEADERS, Location: "console/" } };
   }
   files ??= readFiles();
   const file = (await files).get(name === "" ? "index.html" : name);
   if (file === undefined) return undefined;
   const headers = { ...HEADERS, "Content-Type": file.type, ETag: file.etag };
-  if (request.headers.get("if-none-match") === file.etag) return new Response(null, { status: 304, headers });
-  if (!/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "")) return new Response(file.plain, { headers });
-  return new Response(file.packed, { headers: { ...headers, "Content-Encoding": "gzip" } });
+  if (request.headers.get("if-none-match") === file.etag) return { body: null, status: 304, headers };
+  if (!/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "")) return { body: file.plain, status: 200, headers };
+  return { body: file.packed, status: 200, headers: { ...headers, "Content-Encoding": "gzip" } };
 }
 
 /** Only what is found here is served: no name of a request becomes a path. */

@@ -32,7 +32,7 @@ fleetTest("auth.first_user makes a user who logs in after a restart of the maste
   await fleet.stopMaster();
   await fleet.startMaster();
   assert(fleet.masterOpts.salt_console);
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const answer = await site.post("/login", { username: user, password, eauth });
   assertEquals(answer.status, 200);
   assertEquals((await site.post("/login", { username: user, password: `${password}x`, eauth })).status, 401);

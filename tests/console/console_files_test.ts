@@ -11,7 +11,7 @@ const users = apiMasterOptions(directory, { alice: [".*", "@runner", "@wheel"] }
 fleetTest("the console's files are served as they are, packed, under a strict policy", {
   master: { ...users, salt_console: true },
 }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const page = await fetch(site.url("/console/"));
   assertEquals(page.status, 200);
   assertEquals(page.headers.get("content-type"), "text/html;charset=utf-8");
@@ -47,7 +47,7 @@ fleetTest("the console's files are served as they are, packed, under a strict po
 fleetTest("who is signed in: nobody hears more than how to log in", {
   master: { ...users, salt_console: true },
 }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const ask = async (headers: Record<string, string>) =>
     await (await fetch(site.url("/console/session.json"), { headers })).json();
   assertEquals(await ask({}), { eauth: ["file"] });
@@ -58,7 +58,7 @@ fleetTest("who is signed in: nobody hears more than how to log in", {
 });
 
 fleetTest("without salt_console there is no console", { master: users }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   for (const path of ["", "main.js", "session.json"]) {
     const answer = await fetch(site.url(`/console/${path}`));
     assertEquals(answer.status, 404);

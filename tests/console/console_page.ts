@@ -53,7 +53,7 @@ export class ConsoleSite implements AsyncDisposable {
         },
       }),
     );
-    const site = stack.use(new ApiSite(fleet, section));
+    const site = stack.use(await ApiSite.start(fleet, section));
     const browser = stack.use(await startBrowser());
     const started = new ConsoleSite(fleet, site, browser);
     started.#stack.use(stack.move());

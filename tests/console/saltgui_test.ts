@@ -99,7 +99,7 @@ async function start(stack: AsyncDisposableStack): Promise<{ fleet: Fleet; site:
     static: `${directory}/saltgui/static`,
     collect_stats: true,
   };
-  const site = stack.use(new ApiSite(fleet, section));
+  const site = stack.use(await ApiSite.start(fleet, section));
   const browser = stack.use(await startBrowser());
   const gui = await openPage(browser, site.url(""));
   await gui.page.setViewport({ width: 1360, height: 860 });

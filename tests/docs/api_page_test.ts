@@ -38,7 +38,7 @@ Deno.test("the provider of docs/api.md is one", () => {
 const master = apiMasterOptions(directory, { alice: ["test.*", "@runner", "@wheel"] });
 
 fleetTest("the first requests of docs/api.md work", { master, minions: ["m1"] }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const commands = [...PAGE.matchAll(/^curl (.*)$/gm)].map(([line]) => line);
   assertEquals(commands.length, 4);
   let token = "";

@@ -19,6 +19,7 @@ import type { ClientOrigin } from "#lib/api/http/client_origin.ts";
 import type { JsonSchema } from "#lib/api/http/json_schema.ts";
 import type { OidcLogIns } from "./oidc_log_ins.ts";
 import type { Plans } from "./plans.ts";
+import type { HttpAnswer, IncomingRequest, RequestConnection } from "#lib/api/http/exchange.ts";
 import type { RequestBody } from "#lib/api/http/request_body.ts";
 import type { RequestCounts } from "./request_counts.ts";
 import type { ApiSession, Sessions } from "./sessions.ts";
@@ -59,7 +60,8 @@ export interface ApiParts {
 
 /** A request that has passed the checks of its endpoint. */
 export interface ApiRequest {
-  readonly request: Request;
+  readonly request: IncomingRequest;
+  readonly connection: RequestConnection;
   /** Where it comes from. */
   readonly client: ClientOrigin;
   /** The parts of the path that the route names. */
@@ -118,7 +120,7 @@ export interface ApiEndpoint {
   readonly answers: readonly AnswerType[];
   /** The statuses of its own errors, besides those that all endpoints have. */
   readonly errors?: readonly number[];
-  handle(request: ApiRequest, parts: ApiParts): Promise<ValueReply | Response> | ValueReply | Response;
+  handle(request: ApiRequest, parts: ApiParts): Promise<ValueReply | HttpAnswer> | ValueReply | HttpAnswer;
 }
 
 /** A method that may have a body. */

@@ -6,6 +6,7 @@
  */
 
 import type { BusEvent } from "#lib/bus/event.ts";
+import { type BodySink, HttpAnswer, type PushedBody } from "#lib/api/http/exchange.ts";
 import { CommandError } from "#lib/errors.ts";
 import { clearInterval, setInterval } from "#lib/os/timers.ts";
 import { dumpJson } from "#lib/values/json.ts";
@@ -21,8 +22,6 @@ const LOOK_MS = 1_000;
 /** A reader that lags by so many pieces or bytes is cut off. */
 const MAX_LAG_PIECES = 10_000;
 const MAX_LAG_BYTES = 16 << 20;
-/** Pieces that the runtime holds for the socket. */
-const HIGH_WATER = 64;
 
 /** Who reads a stream. */
 export interface StreamReader {
@@ -53,10 +52,11 @@ function gapText(missed: number | null): string {
 }
 
 /** One open stream: a bounded queue between the feed and a socket. */
-class EventStream {
-  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+class EventStream implements PushedBody {
   readonly #reader: StreamReader;
-  #control: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  #sink: BodySink | undefined;
+  #hasRoom = true;
+  #isOver = false;
   #waiting: Uint8Array<ArrayBuffer>[] = [];
   #bytes = 0;
   #putMs = performance.now();
@@ -64,11 +64,23 @@ class EventStream {
 
   constructor(reader: StreamReader) {
     this.#reader = reader;
-    this.readable = new ReadableStream({
-      start: (control) => void (this.#control = control),
-      pull: () => this.#flush(),
-      cancel: () => this.#release(),
-    }, { highWaterMark: HIGH_WATER });
+  }
+
+  begin(sink: BodySink): void {
+    // It may have ended meanwhile: what it has to say waits.
+    this.#sink = sink;
+    this.#flush();
+    if (this.#isOver) sink.end();
+  }
+
+  drained(): void {
+    this.#hasRoom = true;
+    this.#flush();
+  }
+
+  cancel(): void {
+    this.#sink = undefined;
+    this.#release();
   }
 
   /** @throws {NoMasterError} If no master is running. */
@@ -76,7 +88,7 @@ class EventStream {
     this.#reader.onEnd(() => this.#end("event: bye\ndata: {}\n\n"));
     const stop = await this.#listen(feed);
     // It may have ended meanwhile.
-    if (this.#control === undefined) return stop();
+    if (this.#isOver) return stop();
     const timer = setInterval(() => this.#look(), LOOK_MS);
     this.#undo.push(stop, () => clearInterval(timer));
   }
@@ -119,27 +131,29 @@ class EventStream {
   }
 
   #flush(): void {
-    while (this.#control !== undefined && (this.#control.desiredSize ?? 0) > 0) {
+    while (this.#sink !== undefined && this.#hasRoom) {
       const piece = this.#waiting.shift();
       if (piece === undefined) return;
       this.#bytes -= piece.length;
-      this.#control.enqueue(piece);
+      this.#hasRoom = this.#sink.write(piece);
     }
   }
 
   /** Ends the stream; what waits is dropped, as its reader is too slow or may not have it. */
   #end(text: string): void {
-    const control = this.#control;
+    if (this.#isOver) return;
     this.#release();
-    // Without a size, the client has gone already.
-    if (control === undefined || control.desiredSize === null) return;
-    if (text !== "") control.enqueue(encoder.encode(text));
-    control.close();
+    if (text !== "") this.#waiting.push(encoder.encode(text));
+    const sink = this.#sink;
+    if (sink === undefined) return;
+    for (const piece of this.#waiting) sink.write(piece);
+    sink.end();
+    this.#sink = undefined;
   }
 
   #release(): void {
-    if (this.#control === undefined) return;
-    this.#control = undefined;
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#waiting = [];
     for (const step of this.#undo) step();
     this.#reader.closed();
@@ -150,12 +164,12 @@ class EventStream {
  * The answer: an open stream. Subscribed before it is given back, so that no event after the headers is missed.
  * @throws {NoMasterError} If no master is running.
  */
-export async function eventStream(feed: EventFeed, reader: StreamReader): Promise<Response> {
+export async function eventStream(feed: EventFeed, reader: StreamReader): Promise<HttpAnswer> {
   const stream = new EventStream(reader);
   // Clients read the first line, so no blank line follows it.
   stream.put("retry: 400\n");
   await stream.open(feed);
-  return new Response(stream.readable, {
+  return new HttpAnswer({ pushed: stream }, {
     headers: {
       "Content-Type": "text/event-stream;charset=utf-8",
       "Cache-Control": "no-cache, private",

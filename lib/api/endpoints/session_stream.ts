@@ -5,6 +5,7 @@
 
 import type { BusEvent } from "#lib/bus/event.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
+import type { HttpAnswer } from "#lib/api/http/exchange.ts";
 import type { ApiParts, ApiRequest } from "./endpoint.ts";
 import type { EauthToken } from "#lib/auth/tokens.ts";
 import { eventStream, type StreamReader } from "./event_stream.ts";
@@ -57,7 +58,7 @@ export async function openSessionStream(
   { session, held }: ApiRequest,
   parts: ApiParts,
   { wants, since }: StreamContents,
-): Promise<Response> {
+): Promise<HttpAnswer> {
   if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
   const reader = sessionReader({ session, held }, parts);
   try {

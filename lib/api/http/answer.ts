@@ -9,6 +9,7 @@ import { escapeHtml } from "#lib/text/html.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { preferredType, prefers } from "./accept.ts";
 import { ApiError } from "./api_error.ts";
+import { HttpAnswer } from "./exchange.ts";
 
 /** The media types of values. */
 export const VALUE_TYPES = ["application/json", "application/x-yaml"] as const;
@@ -80,9 +81,9 @@ export function valueType(accept: string | null, onlyJson = false): ValueType {
 export function valueAnswer(value: Value, type: ValueType, { status = 200, headers = {} }: {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-} = {}): Response {
+} = {}): HttpAnswer {
   const text = type === "application/json" ? dumpJson(value) : dumpYaml(value);
-  return new Response(text, { status, headers: { ...COMMON_HEADERS, "Content-Type": type, ...headers } });
+  return new HttpAnswer(text, { status, headers: { ...COMMON_HEADERS, "Content-Type": type, ...headers } });
 }
 
 /**
@@ -92,7 +93,7 @@ export function valueAnswer(value: Value, type: ValueType, { status = 200, heade
 export function errorAnswer(error: ApiError, { accept, request }: {
   readonly accept: string | null;
   readonly request: string;
-}): Response {
+}): HttpAnswer {
   const { status, message, headers, back } = error;
   const reason = statusText(status);
   if (prefers(accept, "text/html", VALUE_TYPES)) {
@@ -101,7 +102,7 @@ export function errorAnswer(error: ApiError, { accept, request }: {
     const text = `<h1>${title}</h1>\n<p>${escapeHtml(message)}</p>\n${link}`;
     const page = `<!doctype html>\n<html lang="en">\n<title>${title}</title>\n${text}`;
     const own = { "Content-Type": "text/html;charset=utf-8", "Content-Security-Policy": BARE_POLICY };
-    return new Response(page, { status, headers: { ...COMMON_HEADERS, ...PAGE_HEADERS, ...own, ...headers } });
+    return new HttpAnswer(page, { status, headers: { ...COMMON_HEADERS, ...PAGE_HEADERS, ...own, ...headers } });
   }
   const code = reason.toLowerCase().replaceAll(" ", "_");
   const value = map({ error: { status, code, message, request } });

@@ -1,7 +1,7 @@
 /**
  * Ends connections that only take room: those whose headers do not come, that rest, whose client reads no answer, and
- * those beyond the most. Deno's server bounds none of it: it waits for headers for ever, and ends when the process has
- * no descriptor left.
+ * those beyond the most. The servers bound none of it: they wait for headers for ever, and Deno's ends when
+ * the process has no descriptor left.
  * @module
  */
 

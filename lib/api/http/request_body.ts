@@ -12,6 +12,7 @@ import { MAX_ALIASED } from "#lib/yaml/nodes.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 import { ApiError } from "./api_error.ts";
+import type { IncomingRequest } from "./exchange.ts";
 
 /** What a client has sent. */
 export interface RequestBody {
@@ -60,7 +61,10 @@ const FORM = "application/x-www-form-urlencoded";
  * @throws {ApiError} 400 if it cannot be read as its type, 406 for another type, 408 if it comes too slowly, 413 if it
  * is too long.
  */
-export async function readRequestBody(request: Request, bounds: BodyBounds): Promise<RequestBody> {
+export async function readRequestBody(
+  request: Pick<IncomingRequest, "headers" | "body">,
+  bounds: BodyBounds,
+): Promise<RequestBody> {
   const declared = request.headers.get("content-length");
   if (request.body === null || declared === "0") return NO_BODY;
   if (declared !== null && Number(declared) > bounds.maxBytes) throw tooLarge(bounds.maxBytes);
@@ -82,7 +86,10 @@ export async function readRequestBody(request: Request, bounds: BodyBounds): Pro
   return { text, data, isForm: type === FORM };
 }
 
-async function readBytes(body: ReadableStream<Uint8Array>, { maxBytes, timeoutMs }: BodyBounds): Promise<Uint8Array> {
+async function readBytes(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  { maxBytes, timeoutMs }: BodyBounds,
+): Promise<Uint8Array> {
   const reader = body.getReader();
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new ApiError(408, "The body came too slowly")), timeoutMs);

@@ -6,6 +6,7 @@
  */
 
 import { type ConnectionBounds, ConnectionGuard } from "#lib/api/http/connection_guard.ts";
+import type { HttpAnswer, HttpHandler, HttpServer } from "#lib/api/http/exchange.ts";
 import { messageOf } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
@@ -26,9 +27,9 @@ export interface ListenerParts {
   /** Whether an address may have as many connections as it likes. */
   unbound(address: string): boolean;
   readonly log: Logger;
-  handle(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response>;
+  readonly handle: HttpHandler;
   /** The answer to an error of the runtime. */
-  failed(error: unknown): Response;
+  failed(error: unknown): HttpAnswer;
 }
 
 /** A port that is served. */
@@ -36,9 +37,9 @@ export class ApiListener {
   readonly #parts: ListenerParts;
   readonly #guard: ConnectionGuard;
   readonly #ended = Promise.withResolvers<void>();
-  #server: Deno.HttpServer<Deno.NetAddr>;
+  #server: HttpServer | undefined;
   /** Servers of former certificates, which still answer. */
-  readonly #former = new Set<Deno.HttpServer<Deno.NetAddr>>();
+  readonly #former = new Set<HttpServer>();
   #stamp: string;
   #timer: Timer | undefined;
   #isClosing = false;
@@ -47,17 +48,12 @@ export class ApiListener {
     this.#parts = parts;
     const { bounds, log, tls } = parts;
     this.#stamp = tls === undefined ? "" : tlsStamp(tls);
-    this.#server = this.#serve(parts.port);
     this.#guard = new ConnectionGuard({
       port: () => this.port,
       bounds,
       unbound: (address) => parts.unbound(address),
       log,
     });
-    this.#guard.start();
-    const { port, hostname } = this.#server.addr;
-    log.info(`Serving the API on ${hostname}:${port}`);
-    if (tls !== undefined) this.#timer = setInterval(() => void this.#renew(tls), CERTIFICATE_MS);
     this.#ended.promise.catch(() => {});
   }
 
@@ -66,13 +62,19 @@ export class ApiListener {
    * @throws {PreflightError} If a file of the certificate cannot be read.
    * @throws What listening throws.
    */
-  static start(parts: ListenerParts): ApiListener {
-    return new ApiListener(parts);
+  static async start(parts: ListenerParts): Promise<ApiListener> {
+    const listener = new ApiListener(parts);
+    const { addr } = await listener.#serve(parts.port);
+    listener.#guard.start();
+    const { log, tls } = parts;
+    log.info(`Serving the API on ${addr.hostname}:${addr.port}`);
+    if (tls !== undefined) listener.#timer = setInterval(() => void listener.#renew(tls), CERTIFICATE_MS);
+    return listener;
   }
 
   /** The port that it listens on. */
   get port(): number {
-    return this.#server.addr.port;
+    return this.#server?.addr.port ?? this.#parts.port;
   }
 
   /** Rejects with the error that ended it; resolves after {@linkcode close}. */
@@ -89,29 +91,29 @@ export class ApiListener {
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);
-    await Promise.all([this.#server, ...this.#former].map((server) => server.shutdown()));
+    await Promise.all([this.#server, ...this.#former].map((server) => server?.shutdown()));
     this.#guard.close();
     this.#ended.resolve();
   }
 
-  #serve(port: number): Deno.HttpServer<Deno.NetAddr> {
-    const { host, tls, handle, failed } = this.#parts;
-    const server = Deno.serve({
-      hostname: host,
-      port,
-      ...tls !== undefined && readTlsFiles(tls),
-      onListen: () => {},
-      onError: failed,
-    }, (request, info) => {
-      this.#guard.begin(info.remoteAddr, info.completed);
-      return handle(request, info);
-    });
+  async #serve(port: number): Promise<HttpServer> {
+    const { host, tls, failed } = this.#parts;
+    const handle: HttpHandler = (request, connection) => {
+      this.#guard.begin(connection.remoteAddr, connection.completed);
+      return this.#parts.handle(request, connection);
+    };
+    const parts = { hostname: host, port, handle, failed };
+    // The server of each kind is loaded when it is used.
+    const server = tls === undefined
+      ? await (await import("#lib/api/http/plain_server.ts")).startPlainServer(parts)
+      : (await import("#lib/api/http/tls_server.ts")).startTlsServer(parts, readTlsFiles(tls));
+    this.#server = server;
     server.finished.catch((error) => void this.#fell(server, error));
     return server;
   }
 
   /** The server could not accept a connection, most likely for want of descriptors. */
-  async #fell(server: Deno.HttpServer<Deno.NetAddr>, error: unknown): Promise<void> {
+  async #fell(server: HttpServer, error: unknown): Promise<void> {
     if (this.#isClosing || server !== this.#server) return;
     this.#parts.log.error(`A connection could not be accepted: ${messageOf(error)}. Listening again`);
     try {
@@ -130,7 +132,7 @@ export class ApiListener {
       if (this.#isClosing) return;
       try {
         before();
-        this.#server = this.#serve(port);
+        await this.#serve(port);
         return;
       } catch (error) {
         if (tries === TRIES) throw error;
@@ -152,6 +154,7 @@ export class ApiListener {
       return;
     }
     const former = this.#server;
+    if (former === undefined) return;
     this.#former.add(former);
     const ended = former.shutdown().finally(() => this.#former.delete(former));
     ended.catch((error) => log.warning(`The server of the former certificate: ${messageOf(error)}`));

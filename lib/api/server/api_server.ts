@@ -26,6 +26,7 @@ import { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import { describeError, messageOf, NoMasterError, PreflightError } from "#lib/errors.ts";
 import { ApiError, noMaster } from "#lib/api/http/api_error.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { HttpAnswer, type IncomingRequest, type RequestConnection } from "#lib/api/http/exchange.ts";
 import { LoginAttempts } from "#lib/api/endpoints/login_attempts.ts";
 import { type MatchedPath, matchRoute, type PathRoute } from "#lib/api/http/route_table.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -56,7 +57,8 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"];
 
 /** A request before its route is known. */
 interface Incoming {
-  readonly request: Request;
+  readonly request: IncomingRequest;
+  readonly connection: RequestConnection;
   readonly client: ClientOrigin;
   /** The path as it was sent: not decoded, nothing of it resolved. */
   readonly path: string;
@@ -92,10 +94,10 @@ export class ApiServer {
    * @throws {PreflightError} If it cannot listen, or a certificate cannot be read.
    * @throws {ConfigError} If `external_auth` has a wrong provider.
    */
-  static start(
+  static async start(
     opts: MasterOpts,
     { settings, log }: { readonly settings: ApiSettings; readonly log: Logger },
-  ): ApiServer {
+  ): Promise<ApiServer> {
     const provider = oidcSettings(opts);
     const stop = new AbortController();
     const tls = tlsPaths(settings);
@@ -139,7 +141,7 @@ export class ApiServer {
     };
     const api = new ApiServer(parts, { stop, certificate });
     try {
-      api.#listen();
+      await api.#listen();
     } catch (error) {
       certificate?.close();
       throw error;
@@ -147,18 +149,18 @@ export class ApiServer {
     return api;
   }
 
-  #listen(): void {
+  async #listen(): Promise<void> {
     const { settings, log } = this.#parts;
     const { host, port } = settings;
     try {
-      this.#listener = ApiListener.start({
+      this.#listener = await ApiListener.start({
         host,
         port,
         tls: tlsPaths(settings),
         bounds: CONNECTION_BOUNDS,
         unbound: (address) => isLoopback(address) || settings.trusted_proxies.includes(address),
         log,
-        handle: (request, info) => this.#serve(request, info),
+        handle: (request, connection) => this.#serve(request, connection),
         failed: (error) => this.#unexpected(error, null),
       });
     } catch (error) {
@@ -192,60 +194,55 @@ export class ApiServer {
     await this.#spans.close();
   }
 
-  async #serve(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
+  async #serve(request: IncomingRequest, connection: RequestConnection): Promise<HttpAnswer> {
     const { counts, log, settings } = this.#parts;
-    // Asked for now: an upgraded request does not tell any more.
-    const { remoteAddr } = info;
+    const { remoteAddr } = connection;
     const peer = { address: plainAddress(remoteAddr.hostname), isSecure: usesTls(settings) };
     const client = clientOrigin(request.headers, peer, settings.trusted_proxies);
     const { address } = client;
     const ended = counts.begin();
     const open = (this.#requestsOf.get(address) ?? 0) + 1;
     this.#requestsOf.set(address, open);
-    let response: Response;
+    let answer: HttpAnswer;
     const target = splitTarget(request.url);
     const route = matchRoute(this.#routes, withoutPrefix(target.path, settings.root_prefix) ?? "");
-    const incoming = { request, client, ...target, route };
+    const incoming = { request, connection, client, ...target, route };
     try {
       if (open > MAX_REQUESTS_OF_ADDRESS) {
         throw new ApiError(429, "Too many requests at a time", { "Retry-After": "1" });
       }
-      response = await this.#answer(incoming);
+      answer = await this.#answer(incoming);
     } catch (error) {
-      response = this.#problem(error, request.headers.get("accept"));
+      answer = this.#problem(error, request.headers.get("accept"));
     } finally {
       const left = (this.#requestsOf.get(address) ?? 1) - 1;
       if (left > 0) this.#requestsOf.set(address, left);
       else this.#requestsOf.delete(address);
     }
-    const isSocket = response.status === 101;
+    const isSocket = answer.status === 101;
     if (isSocket) this.#listener?.upgraded(remoteAddr);
     for (const [name, value] of isSocket ? [] : Object.entries(corsHeaders(request, settings))) {
-      response.headers.set(name, value);
+      answer.headers.set(name, value);
     }
     const method = METHODS.includes(request.method) ? request.method : "other";
-    ended({ route: route?.path ?? "", method, status: response.status });
-    log.info(() => `${address} ${request.method} ${incoming.path}: ${response.status}`);
-    if (request.method === "HEAD" && response.body !== null) {
-      await response.body.cancel();
-      return new Response(null, response);
-    }
-    return response;
+    ended({ route: route?.path ?? "", method, status: answer.status });
+    log.info(() => `${address} ${request.method} ${incoming.path}: ${answer.status}`);
+    return answer;
   }
 
-  #problem(cause: unknown, accept: string | null): Response {
+  #problem(cause: unknown, accept: string | null): HttpAnswer {
     const error = cause instanceof NoMasterError ? noMaster() : cause;
     if (!(error instanceof ApiError)) return this.#unexpected(error, accept);
     return errorAnswer(error, { accept, request: crypto.randomUUID() });
   }
 
-  #unexpected(error: unknown, accept: string | null): Response {
+  #unexpected(error: unknown, accept: string | null): HttpAnswer {
     const request = crypto.randomUUID();
     this.#parts.log.error(`Request ${request}: ${describeError(error)}`);
     return errorAnswer(new ApiError(500, "An unexpected error occurred"), { accept, request });
   }
 
-  async #answer(incoming: Incoming): Promise<Response> {
+  async #answer(incoming: Incoming): Promise<HttpAnswer> {
     const { request, client } = incoming;
     const { settings } = this.#parts;
     if (settings.authorized_ips.length > 0 && !settings.authorized_ips.includes(client.address)) {
@@ -269,8 +266,8 @@ export class ApiServer {
     endpoint: ApiEndpoint | BodyEndpoint,
     incoming: Incoming,
     params: Readonly<Record<string, string>>,
-  ): Promise<Response> {
-    const { request, client, path, query } = incoming;
+  ): Promise<HttpAnswer> {
+    const { request, connection, client, path, query } = incoming;
     const { settings, signal } = this.#parts;
     checkQuery(endpoint, query, path);
     const { session, held } = this.#sessionOf(incoming, endpoint);
@@ -280,14 +277,20 @@ export class ApiServer {
       timeoutMs: BODY_MS,
       types: endpoint.onlyJson ? JSON_TYPES : BODY_TYPES,
     });
-    const gone = AbortSignal.any([request.signal, signal]);
-    const call = { request, client, params, query, body, session, held, type, signal: gone };
+    let gone: AbortSignal | undefined;
+    const call: ApiRequest = {
+      ...{ request, connection, client, params, query, body, session, held, type },
+      // Made when it is asked for: few endpoints need it.
+      get signal() {
+        return gone ??= AbortSignal.any([request.signal, signal]);
+      },
+    };
     const reply = await this.#spans.around(call, {
       route: incoming.route?.path ?? "",
       isTraced: endpoint.needs !== undefined || "body" in endpoint,
       handle: (traced) => endpoint.handle(traced, this.#parts),
     });
-    return reply instanceof Response ? reply : valueAnswer(reply.value, type, reply);
+    return reply instanceof HttpAnswer ? reply : valueAnswer(reply.value, type, reply);
   }
 
   /**
@@ -311,7 +314,7 @@ export class ApiServer {
   }
 
   /** The file that a path names, or the page for a browser; `undefined`: none. */
-  async #file({ request, path }: Incoming): Promise<Response | undefined> {
+  async #file({ request, path }: Incoming): Promise<HttpAnswer | undefined> {
     const { settings } = this.#parts;
     const policy = settings.content_security_policy ?? "";
     const isReading = request.method === "GET" || request.method === "HEAD";
@@ -345,11 +348,11 @@ function endpointOf(methods: Methods, method: string): ApiEndpoint | BodyEndpoin
 }
 
 /** The answer to a method that a path has not. */
-function methodAnswer(methods: Readonly<Record<string, unknown>>, method: string): Response {
+function methodAnswer(methods: Readonly<Record<string, unknown>>, method: string): HttpAnswer {
   const names = Object.keys(methods);
   const allow = [...names, ...names.includes("GET") ? ["HEAD"] : [], ...method === "OPTIONS" ? ["OPTIONS"] : []].sort();
   const headers = { Allow: allow.join(", ") };
-  if (method === "OPTIONS") return new Response(null, { status: 204, headers });
+  if (method === "OPTIONS") return new HttpAnswer(null, { status: 204, headers });
   throw new ApiError(405, "Specified method is invalid for this resource.", headers);
 }
 

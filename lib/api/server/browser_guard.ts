@@ -8,6 +8,7 @@
 import { ApiError } from "#lib/api/http/api_error.ts";
 import type { ApiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { type ClientOrigin, isIpAddress } from "#lib/api/http/client_origin.ts";
+import type { IncomingRequest } from "#lib/api/http/exchange.ts";
 
 /** Headers that pages of `cors_origins` may send, and read. */
 const CORS_SENT = "Accept, Content-Type, Idempotency-Key, Last-Event-ID, X-Auth-Token";
@@ -34,7 +35,7 @@ export function checkHost({ host }: ClientOrigin, settings: ApiSettings, own: st
  * A WebSocket that a page opens with the cookie must be of our own page: no other protection stops it.
  * @throws {ApiError} 403 if it is not.
  */
-export function checkOwnOrigin(request: Request, client: ClientOrigin): void {
+export function checkOwnOrigin(request: IncomingRequest, client: ClientOrigin): void {
   const origin = request.headers.get("origin");
   if (origin === null || origin === ownOrigin(client)) return;
   throw new ApiError(403, "A WebSocket of another site is not opened; put the token into the path");
@@ -50,7 +51,7 @@ function ownOrigin({ isSecure, host }: ClientOrigin): string {
  * and be JSON, which no form can send.
  * @throws {ApiError} 403 if it does not.
  */
-export function checkSameSite(request: Request, client: ClientOrigin): void {
+export function checkSameSite(request: IncomingRequest, client: ClientOrigin): void {
   if (request.method === "GET" || request.method === "HEAD") return;
   const site = request.headers.get("sec-fetch-site");
   const origin = request.headers.get("origin");
@@ -66,7 +67,7 @@ export function checkSameSite(request: Request, client: ClientOrigin): void {
 }
 
 /** The headers with which a page of another site may read the answer; none unless `cors_origins` names the site. */
-export function corsHeaders(request: Request, { cors_origins }: ApiSettings): Readonly<Record<string, string>> {
+export function corsHeaders(request: IncomingRequest, { cors_origins }: ApiSettings): Readonly<Record<string, string>> {
   if (cors_origins.length === 0) return {};
   const origin = request.headers.get("origin");
   if (origin === null || origin === "null" || !cors_origins.includes(origin)) return { Vary: "Origin" };

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { HttpAnswer } from "#lib/api/http/exchange.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { consoleAnswer } from "#lib/console/console_files.ts";
 import { OIDC } from "#lib/auth/oidc_settings.ts";
@@ -24,7 +25,7 @@ export const CONSOLE: Methods = {
       if (isOn && params.file === "session.json") return { value: signedIn(session, parts) };
       const answer = isOn ? await consoleAnswer(request, params.file ?? "") : undefined;
       if (answer === undefined) throw new ApiError(404, "The path was not found.");
-      return answer;
+      return new HttpAnswer(answer.body, answer);
     },
   },
 };

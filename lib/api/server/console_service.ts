@@ -30,7 +30,7 @@ export interface ConsoleParts {
  * Starts the console beside a master. A console that cannot be served is reported; the master runs on without it.
  * @returns The master and the console as one service.
  */
-export function withConsole(master: Service, { opts, log, say }: ConsoleParts): Service {
+export async function withConsole(master: Service, { opts, log, say }: ConsoleParts): Promise<Service> {
   const tell = (line: string) => {
     log.info(line);
     say(`${line}\n`);
@@ -40,7 +40,7 @@ export function withConsole(master: Service, { opts, log, say }: ConsoleParts): 
     const isOwn = opts.rest_cherrypy.size === 0;
     const section = isOwn ? map({ port: CONSOLE_PORT, host: "127.0.0.1" }) : opts.rest_cherrypy;
     const { settings } = apiSettings(section);
-    if (isOwn) server = ApiServer.start(withConsoleClients(opts), { settings, log: log.named("salt.api") });
+    if (isOwn) server = await ApiServer.start(withConsoleClients(opts), { settings, log: log.named("salt.api") });
     const address = consoleAddress(settings, server?.port ?? settings.port);
     tell(isOwn ? `Web console: ${address}` : `Web console: ${address} as soon as salt-api runs`);
     if (!hasUsers(opts)) tell("Nobody may log in yet: salt-run auth.first_user makes a user (docs/console.md)");

@@ -7,6 +7,7 @@
 import type { ApiCaller } from "#lib/api/calls/caller.ts";
 import { onlyChunk, runChunk } from "#lib/api/calls/run_chunks.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
+import { HttpAnswer } from "#lib/api/http/exchange.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { tarOf } from "#lib/api/http/key_archive.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
@@ -63,7 +64,7 @@ async function runWheel(low: ValueMap, caller: ApiCaller): Promise<Value> {
   return data.get("return") ?? null;
 }
 
-async function makeKeys(request: ApiRequest, parts: ApiParts): Promise<Response> {
+async function makeKeys(request: ApiRequest, parts: ApiParts): Promise<HttpAnswer> {
   const low = onlyChunk(request.body.data);
   if (low === undefined) throw new ApiError(400, "The body must be a map with mid");
   const caller = credentialsCaller(low, request, parts);
@@ -76,7 +77,7 @@ async function makeKeys(request: ApiRequest, parts: ApiParts): Promise<Response>
   if (typeof pub !== "string" || typeof priv !== "string") {
     throw new ApiError(409, `There is a key of ${mid} already; force replaces it`);
   }
-  return new Response(tarOf({ "minion.pub": pub, "minion.pem": priv }), {
+  return new HttpAnswer(tarOf({ "minion.pub": pub, "minion.pem": priv }), {
     headers: {
       "Content-Type": "application/x-tar",
       "Content-Disposition": `attachment; filename="saltkeys-${mid}.tar"`,

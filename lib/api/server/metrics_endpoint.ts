@@ -6,6 +6,7 @@
 
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { plainAddress } from "#lib/api/http/client_origin.ts";
+import { HttpAnswer } from "#lib/api/http/exchange.ts";
 import { BUCKETS, type RequestCounts } from "#lib/api/endpoints/request_counts.ts";
 import { isLoopback } from "#lib/api/endpoints/api_settings.ts";
 import type { ApiParts, ApiRequest, Methods } from "#lib/api/endpoints/endpoint.ts";
@@ -27,7 +28,7 @@ export const METRICS: Methods = {
       checkReader(request, parts);
       const text = [...requestMetrics(parts.counts), ...tlsMetrics(parts), ...await fleetMetrics(parts)].join("");
       const headers = { "Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store" };
-      return new Response(text, { headers });
+      return new HttpAnswer(text, { headers });
     },
   },
 };

@@ -6,6 +6,7 @@
 
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { logInCookie, setLogInCookie } from "#lib/api/http/cookies.ts";
+import { HttpAnswer } from "#lib/api/http/exchange.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
 import { auditFor } from "#lib/api/endpoints/auditing.ts";
@@ -70,7 +71,7 @@ interface Asked {
   readonly oidc: OidcLogIns;
 }
 
-async function comeBack(request: ApiRequest, parts: ApiParts): Promise<ValueReply | Response> {
+async function comeBack(request: ApiRequest, parts: ApiParts): Promise<ValueReply | HttpAnswer> {
   const asked = { request, parts, oidc: oidcOf(parts) };
   const { client: { isSecure: secure, address } } = request;
   const begun = begunLogIn(asked);
@@ -190,8 +191,8 @@ function endOf(secure: boolean): string {
   return setLogInCookie("", { maxAgeS: 0, secure });
 }
 
-function redirect(location: string, cookie: string): Response {
-  return new Response(null, {
+function redirect(location: string, cookie: string): HttpAnswer {
+  return new HttpAnswer(null, {
     status: 302,
     headers: {
       "Cache-Control": "no-store",

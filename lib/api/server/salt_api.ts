@@ -48,7 +48,7 @@ export async function runSaltApi(args: readonly string[]): Promise<number> {
     role: "master",
     load: loadApiConfig,
     preflight: preflightApi,
-    start: (opts, log) => Promise.resolve(ApiServer.start(opts, { settings: opts.api, log: log.named("salt.api") })),
+    start: (opts, log) => ApiServer.start(opts, { settings: opts.api, log: log.named("salt.api") }),
     umask: 0o077,
   }, args);
 }

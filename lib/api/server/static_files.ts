@@ -5,6 +5,7 @@
 
 import { PAGE_HEADERS } from "#lib/api/http/answer.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
+import { HttpAnswer, type IncomingRequest } from "#lib/api/http/exchange.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { statIfExists } from "#lib/os/atomic_file.ts";
 
@@ -81,9 +82,9 @@ function byteRange(header: string | null, size: number): ByteRange | "none" | un
  */
 export async function fileAnswer(
   path: string,
-  request: Request,
+  request: IncomingRequest,
   { policy, headers = {} }: { readonly policy: string; readonly headers?: Readonly<Record<string, string>> },
-): Promise<Response> {
+): Promise<HttpAnswer> {
   const file = await Deno.open(path);
   let isStreamed = false;
   try {
@@ -100,16 +101,16 @@ export async function fileAnswer(
     if (mtime !== null) common.set("Last-Modified", mtime.toUTCString());
     const since = Date.parse(request.headers.get("if-modified-since") ?? "");
     if (mtime !== null && Math.floor(mtime.getTime() / 1000) <= since / 1000) {
-      return new Response(null, { status: 304, headers: common });
+      return new HttpAnswer(null, { status: 304, headers: common });
     }
     const range = byteRange(request.headers.get("range"), size);
-    if (range === "none") return new Response(null, { status: 416, headers: { "Content-Range": `bytes */${size}` } });
+    if (range === "none") return new HttpAnswer(null, { status: 416, headers: { "Content-Range": `bytes */${size}` } });
     const { first, last } = range ?? { first: 0, last: size - 1 };
     common.set("Content-Length", String(last - first + 1));
     if (range !== undefined) common.set("Content-Range", `bytes ${first}-${last}/${size}`);
     await file.seek(first, Deno.SeekMode.Start);
     isStreamed = true;
-    return new Response(bounded(file.readable, last - first + 1), {
+    return new HttpAnswer(bounded(file.readable, last - first + 1), {
       status: range === undefined ? 200 : 206,
       headers: common,
     });

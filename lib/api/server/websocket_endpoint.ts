@@ -5,6 +5,7 @@
  */
 
 import { ApiError } from "#lib/api/http/api_error.ts";
+import type { HttpAnswer } from "#lib/api/http/exchange.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { FormattedEvents } from "#lib/api/endpoints/formatted_events.ts";
 import { UserRights } from "#lib/api/endpoints/rights.ts";
@@ -55,7 +56,7 @@ export const SOCKET_OF_TOKEN: ApiEndpoint = {
   },
 };
 
-function upgrade({ request, session, query }: ApiRequest, held: EauthToken, parts: ApiParts): Response {
+function upgrade({ request, connection, session, query }: ApiRequest, held: EauthToken, parts: ApiParts): HttpAnswer {
   if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
     throw new ApiError(400, "This path is for WebSockets");
   }
@@ -63,9 +64,9 @@ function upgrade({ request, session, query }: ApiRequest, held: EauthToken, part
   const formatted = query.has("format_events") ? new FormattedEvents(grainsFor(held, parts)) : undefined;
   const textOf = formatted === undefined ? plainText : (event: BusEvent) => formatted.take(event);
   try {
-    const { socket, response } = Deno.upgradeWebSocket(request);
+    const { socket, answer } = connection.upgrade();
     serveWebSocket(socket, { feed: parts.feed, reader, textOf });
-    return response;
+    return answer;
   } catch (error) {
     reader.closed();
     if (error instanceof TypeError) throw new ApiError(400, "This is no handshake of a WebSocket");

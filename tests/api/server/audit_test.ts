@@ -14,7 +14,7 @@ fleetTest(
   "who did what, without passwords, tokens, arguments and results",
   { master, minions: ["m1"] },
   async (fleet) => {
-    await using site = new ApiSite(fleet);
+    await using site = await ApiSite.start(fleet);
     const alice = await site.logIn("alice");
     await site.post("/login", { username: "ops", password: "wrong-canary", eauth: "file" });
     const run = (body: unknown) => site.ask("POST", "/", { token: alice, body });
@@ -67,7 +67,7 @@ fleetTest(
   "metrics for this host, a session and a token, with no ids in them",
   { master, minions: ["m1"] },
   async (fleet) => {
-    await using site = new ApiSite(fleet, { metrics_token: "metrics-secret" });
+    await using site = await ApiSite.start(fleet, { metrics_token: "metrics-secret" });
     const read = async (headers: Record<string, string> = {}) => {
       const response = await fetch(site.url("/metrics"), { headers });
       return { status: response.status, text: await response.text() };

@@ -14,7 +14,7 @@ globalThis.addEventListener("unload", () => Deno.removeSync(directory, { recursi
 const master = apiMasterOptions(directory, { alice: [".*", "@runner", "@wheel"] });
 
 fleetTest("limits of a body, of its depth and of headers hold", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet, { max_request_body_size: 2_000 });
+  await using site = await ApiSite.start(fleet, { max_request_body_size: 2_000 });
   const token = await site.logIn("alice");
   const post = async (body: BodyInit, headers: Record<string, string> = {}) => {
     const all = { "Content-Type": "application/json", "X-Auth-Token": token, ...headers };
@@ -55,7 +55,7 @@ fleetTest("limits of a body, of its depth and of headers hold", { master }, asyn
 });
 
 fleetTest("without a master, health, jobs and events say that it does not run", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const token = await site.logIn("alice");
   const ask = async (path: string) => {
     const response = await fetch(site.url(path));
@@ -73,7 +73,7 @@ fleetTest("without a master, health, jobs and events say that it does not run", 
 });
 
 fleetTest("methods, preflights and the language of errors", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const ask = async (method: string, path: string, accept: string) => {
     const response = await fetch(site.url(path), { method, headers: { Accept: accept } });
     return { status: response.status, allow: response.headers.get("allow"), text: await response.text() };
@@ -95,7 +95,7 @@ fleetTest("no path leads out of the directory of static files", { master }, asyn
   Deno.writeTextFileSync(`${directory}/www/page.txt`, "page\n");
   Deno.writeTextFileSync(`${directory}/secret`, "secret\n");
   Deno.symlinkSync(`${directory}/secret`, `${directory}/www/link`);
-  await using site = new ApiSite(fleet, { static: `${directory}/www` });
+  await using site = await ApiSite.start(fleet, { static: `${directory}/www` });
   const get = (path: string) => sendRaw({ port: site.server.port, method: "GET", path, headers: {} });
   for (
     const way of [
@@ -120,7 +120,7 @@ fleetTest(
   "a hook's path becomes the tag of an event, and credentials are not among its headers",
   { master },
   async (fleet) => {
-    await using site = new ApiSite(fleet);
+    await using site = await ApiSite.start(fleet);
     const token = await site.logIn("alice");
     using events = await fleet.listen("salt/netapi/");
     const sent = await sendRaw({
@@ -156,7 +156,7 @@ function* numbers(seed: number): Generator<number, never> {
 }
 
 fleetTest("no route answers 5xx to whatever a client sends", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet, { collect_stats: true });
+  await using site = await ApiSite.start(fleet, { collect_stats: true });
   const token = await site.logIn("alice");
   const paths = apiRoutes(apiSettings(map({ port: 0, host: "127.0.0.1" })).settings).map(({ path }) => path)
     // Streams have no end, and the others would end the session.
@@ -243,7 +243,7 @@ fleetTest("no route answers 5xx to whatever a client sends", { master }, async (
 });
 
 fleetTest("requests for paths that nobody knows leave nothing in the counts", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet, { collect_stats: true, stats_disable_auth: true });
+  await using site = await ApiSite.start(fleet, { collect_stats: true, stats_disable_auth: true });
   const headers = { "X-Auth-Token": await site.logIn("alice") };
   const long = await fetch(site.url(`/hook/${"x".repeat(2_000)}`), { method: "POST", headers });
   assertEquals([long.status, (await long.text()).includes("too long")], [400, true]);

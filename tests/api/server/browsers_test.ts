@@ -12,7 +12,7 @@ globalThis.addEventListener("unload", () => Deno.removeSync(directory, { recursi
 const master = apiMasterOptions(directory, { alice: ["test.*", "@wheel"] });
 
 fleetTest("a name that is not ours gets no answer, whatever it resolves to", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet, { api_hosts: ["salt.example"] });
+  await using site = await ApiSite.start(fleet, { api_hosts: ["salt.example"] });
   const status = async (host: string) =>
     (await sendRaw({ port: site.server.port, method: "GET", path: "/", headers: { Host: host } })).status;
   for (const host of ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "salt.example.evil"]) {
@@ -23,7 +23,7 @@ fleetTest("a name that is not ours gets no answer, whatever it resolves to", { m
 });
 
 fleetTest("other sites read answers only if cors_origins names them", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet, { cors_origins: ["https://good.example"] });
+  await using site = await ApiSite.start(fleet, { cors_origins: ["https://good.example"] });
   const ask = async (origin: string, method = "GET") => {
     const response = await fetch(site.url("/"), {
       method,
@@ -47,7 +47,7 @@ fleetTest("other sites read answers only if cors_origins names them", { master }
 
 fleetTest("pages have the headers that bind them, and a cookie alone sends JSON", { master }, async (fleet) => {
   Deno.writeTextFileSync(`${directory}/index.html`, "<!doctype html>\n");
-  await using site = new ApiSite(fleet, { app: `${directory}/index.html` });
+  await using site = await ApiSite.start(fleet, { app: `${directory}/index.html` });
   const page = await fetch(site.url("/app"));
   await page.body?.cancel();
   const error = await fetch(site.url("/app"), { method: "POST", headers: { Accept: "text/html" } });
@@ -78,11 +78,11 @@ fleetTest("a trusted proxy says who the client is; nobody else is believed", { m
     "X-Forwarded-Proto": "https",
     "X-Forwarded-Host": "evil.example",
   };
-  await using open = new ApiSite(fleet, { authorized_ips: ["192.0.2.9"] });
+  await using open = await ApiSite.start(fleet, { authorized_ips: ["192.0.2.9"] });
   assertEquals((await open.post("/login", logIn, forwarded)).status, 403);
 
   const section = { trusted_proxies: ["127.0.0.1"], authorized_ips: ["192.0.2.9"], root_prefix: "/salt" };
-  await using behind = new ApiSite(fleet, { ...section, api_hosts: ["salt.example"] });
+  await using behind = await ApiSite.start(fleet, { ...section, api_hosts: ["salt.example"] });
   assertEquals((await behind.post("/salt/login", logIn, forwarded)).status, 421);
   const named = { ...forwarded, "X-Forwarded-Host": "salt.example" };
   const answer = await behind.post("/salt/login", logIn, named);

@@ -65,7 +65,10 @@ fleetTest(
   async (fleet) => {
     const { authority } = makeCertificate(directory);
     using events = await fleet.listen(CERTIFICATE_TAG);
-    await using site = new ApiSite(fleet, { ssl_crt: `${directory}/cert.pem`, ssl_key: `${directory}/key.pem` });
+    await using site = await ApiSite.start(fleet, {
+      ssl_crt: `${directory}/cert.pem`,
+      ssl_key: `${directory}/key.pem`,
+    });
     const data = (await events.next(WITHIN_MS))?.data ?? new Map();
     // The certificate of the test lasts two days.
     assertEquals([data.get("file"), data.get("days")], [`${directory}/cert.pem`, 1]);

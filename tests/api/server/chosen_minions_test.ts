@@ -17,7 +17,7 @@ fleetTest("local_subset and local_batch tell nobody which minions there are, and
   master,
   minions: ["web1", "web2", "db1"],
 }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const tokens: Record<string, string> = {};
   for (const user of ["alice", "web", "nobody"]) tokens[user] = await site.logIn(user);
   using events = await fleet.listen("salt/job/");

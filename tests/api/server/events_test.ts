@@ -24,7 +24,7 @@ fleetTest(
   "a user with all rights sees every event, another one those of own jobs",
   { master, minions: ["m1"] },
   async (fleet) => {
-    await using site = new ApiSite(fleet);
+    await using site = await ApiSite.start(fleet);
     const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
     using all = new EventReader(site.url("/events"), { "X-Auth-Token": alice });
     using own = new EventReader(site.url("/events"), { Cookie: `session_id=${ops}` });
@@ -73,7 +73,7 @@ Deno.test("an event of a minion with a user's name makes no job that user's", ()
 });
 
 fleetTest("one user has at most a hundred open streams, and others have theirs", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
   const gone = new AbortController();
   // An answer that nobody holds is closed when memory is collected.
@@ -94,7 +94,7 @@ fleetTest("one user has at most a hundred open streams, and others have theirs",
 
 fleetTest("a client that is cut off again and again has each event once, in order", { master }, async (fleet) => {
   const COUNT = 3_000, CUTS = 25;
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const token = await site.logIn("alice");
   const seen: number[] = [];
   let last = "";
@@ -127,7 +127,7 @@ fleetTest("a client that is cut off again and again has each event once, in orde
 });
 
 fleetTest("a stream goes on when the master comes back, and says what it cannot have", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const token = await site.logIn("alice");
   using reader = new EventReader(site.url("/events"), { "X-Auth-Token": token });
   assertEquals(await reader.status(), 200);

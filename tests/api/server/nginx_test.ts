@@ -43,7 +43,7 @@ Deno.test({
     const directory = Deno.makeTempDirSync({ prefix: "api_nginx_" });
     const master = apiMasterOptions(directory, { alice: ["test.*", "@wheel"] });
     await using fleet = await startFleet({ master });
-    await using site = new ApiSite(fleet, { trusted_proxies: ["127.0.0.1"], root_prefix: "/salt" });
+    await using site = await ApiSite.start(fleet, { trusted_proxies: ["127.0.0.1"], root_prefix: "/salt" });
     const port = freePort();
     Deno.writeTextFileSync(`${directory}/nginx.conf`, configuration(directory, port, site.server.port));
     const args = ["-p", directory, "-c", `${directory}/nginx.conf`];

@@ -32,7 +32,7 @@ class Desk implements AsyncDisposable {
     const fleet = stack.use(
       await startFleet({ master: { ...others, external_auth: { ...Object(external_auth), oidc } } }),
     );
-    const site = stack.use(new ApiSite(fleet, { port }));
+    const site = stack.use(await ApiSite.start(fleet, { port }));
     return new Desk(fleet, site, provider, callback, stack.move());
   }
 
@@ -146,7 +146,7 @@ Deno.test("a log-in by a provider ends in the browser that began it, once", asyn
   assertEquals((await victim.go(back)).status, 200);
   await why(keeper, back, /it has ended before, and comes again/);
   // Another process of the API has another key.
-  await using other = new ApiSite(desk.fleet);
+  await using other = await ApiSite.start(desk.fleet);
   const elsewhere = new URL(await desk.atProvider(keeper, "alice"));
   await why(keeper, other.url(`${elsewhere.pathname}${elsewhere.search}`), /it was not begun in this browser/);
 });
@@ -233,7 +233,7 @@ Deno.test("a forged Host goes nowhere, and a provider that is away is said", asy
   assertEquals(desk.audited().outcome, "failed");
   assert(site.logs.some((line) => /oidc: the provider does not answer \/token/.test(line)), site.logs.join("\n"));
   // An API that has not found the provider yet.
-  await using other = new ApiSite(desk.fleet, {});
+  await using other = await ApiSite.start(desk.fleet, {});
   const away = await fetch(other.url("/login/oidc"), { redirect: "manual" });
   assertEquals(away.status, 503, await away.text());
   // It is back: nothing needs a restart.

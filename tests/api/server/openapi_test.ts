@@ -39,7 +39,7 @@ fleetTest(
   "?functions=1 has a type for each function's arguments, for those with a session",
   { master },
   async (fleet) => {
-    await using site = new ApiSite(fleet);
+    await using site = await ApiSite.start(fleet);
     const ask = async (headers: Record<string, string>) =>
       await fetch(site.url("/openapi.json?functions=1"), { headers });
     const refused = await ask({});

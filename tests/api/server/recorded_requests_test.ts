@@ -118,7 +118,7 @@ class Site implements AsyncDisposable {
       const { settings } = apiSettings(toValue(own));
       const opts = { ...fleet.masterOpts, ...others };
       site.#routes.set(name, apiRoutes(settings));
-      site.#servers.set(name, ApiServer.start(opts, { settings, log: createLogger([]) }));
+      site.#servers.set(name, await ApiServer.start(opts, { settings, log: createLogger([]) }));
     }
     return site;
   }

@@ -94,7 +94,7 @@ async function start(stack: AsyncDisposableStack): Promise<{ fleet: Fleet; site:
   Deno.mkdirSync(`${fleet.root}/srv`, { recursive: true });
   Deno.writeTextFileSync(`${fleet.root}/srv/web.sls`, "one:\n  test.succeed_with_changes\n");
   const section = { app: `${directory}/gui/index.html`, static: `${directory}/gui/static`, collect_stats: true };
-  const site = stack.use(new ApiSite(fleet, section));
+  const site = stack.use(await ApiSite.start(fleet, section));
   return { fleet, site, gui: new SaltGui(site) };
 }
 

@@ -20,10 +20,10 @@ fleetTest(
   async (fleet) => {
     let token: string;
     {
-      await using site = new ApiSite(fleet);
+      await using site = await ApiSite.start(fleet);
       token = await site.logIn("alice");
     }
-    await using site = new ApiSite(fleet);
+    await using site = await ApiSite.start(fleet);
     const asked = await site.post("/", { client: "runner", fun: "test.arg" }, { "X-Auth-Token": token });
     assertEquals(asked.status, 200, JSON.stringify(asked.body));
     const place = `${fleet.masterOpts.cachedir}/api_sessions`;
@@ -35,13 +35,13 @@ fleetTest(
     assertEquals(Deno.statSync(`${place}/${names[0]}`).mode! & 0o777, 0o600);
     // A file that was changed is no session.
     Deno.writeFileSync(`${place}/${names[0]}`, Deno.readFileSync(`${place}/${names[0]}`).map((byte) => byte ^ 1));
-    await using third = new ApiSite(fleet);
+    await using third = await ApiSite.start(fleet);
     assertEquals((await third.post("/", [], { "X-Auth-Token": token })).status, 401);
   },
 );
 
 fleetTest("each log-in has a new session, and the one that it came with ends", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const first = await site.logIn("alice");
   const again = await site.post("/login", { username: "alice", password: API_PASSWORD, eauth: "file" }, {
     Cookie: `session_id=${first}`,
@@ -56,7 +56,7 @@ fleetTest("each log-in has a new session, and the one that it came with ends", {
 });
 
 fleetTest("a cookie alone changes nothing for a page of another site", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const token = await site.logIn("ops");
   const body = [{ client: "local", tgt: "*", fun: "test.ping" }];
   const cookie = { Cookie: `session_id=${token}` };
@@ -80,7 +80,7 @@ fleetTest("a cookie alone changes nothing for a page of another site", { master 
 });
 
 fleetTest("after ten wrong passwords in a minute a user must wait, and others need not", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const guess = (n: number) => site.post("/login", { username: "ops", password: `guess ${n}`, eauth: "file" });
   const statuses: number[] = [];
   for (let n = 0; n < 11; n++) statuses.push((await guess(n)).status);
@@ -91,7 +91,7 @@ fleetTest("after ten wrong passwords in a minute a user must wait, and others ne
 });
 
 fleetTest("passwords are guessed by no other path: /run and /keys count too", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const wrong = { username: "ops", password: "guess", eauth: "file" };
   const paths: [string, unknown][] = [
     ["/run", [{ ...wrong, client: "local", tgt: "*", fun: "test.ping" }]],

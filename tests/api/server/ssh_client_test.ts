@@ -36,7 +36,7 @@ async function withSite(
     ...more,
   };
   await using fleet = await startFleet({ master });
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const tokens: Record<string, string> = {};
   for (const user of Object.keys(RULES)) tokens[user] = await site.logIn(user);
   await act(

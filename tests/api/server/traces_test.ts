@@ -13,7 +13,7 @@ Deno.test("a request is the root of its job's trace, below the client's own span
     const tracing = { enabled: true, endpoint: collector.endpoint };
     const users = apiMasterOptions(directory, { alice: [".*", "@runner", "@wheel"] });
     await using fleet = await startFleet({ minions: ["m1"], master: { ...users, tracing }, minion: { tracing } });
-    await using site = new ApiSite(fleet);
+    await using site = await ApiSite.start(fleet);
     const token = await site.logIn("alice");
     const client = { traceId: "a".repeat(32), spanId: "b".repeat(16) };
     const traceparent = `00-${client.traceId}-${client.spanId}-01`;

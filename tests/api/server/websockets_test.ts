@@ -57,7 +57,7 @@ fleetTest("/ws/TOKEN sends the events once the client is ready, and ends with th
   minions: ["web1"],
   master,
 }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const token = await site.logIn("alice"), ping = await site.logIn("ping");
   await using client = await Client.open(site, `/ws/${token}`);
   client.send("hello");
@@ -84,7 +84,7 @@ fleetTest("/ws/TOKEN sends the events once the client is ready, and ends with th
 });
 
 fleetTest("/ws?format_events tells how jobs and minions are", { minions: ["web1"], master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   await using client = await Client.open(site, `/ws/${await site.logIn("alice")}?format_events`);
   client.send("websocket client ready");
   await eventually(async () => {
@@ -102,7 +102,7 @@ fleetTest("/ws?format_events tells how jobs and minions are", { minions: ["web1"
 });
 
 fleetTest("nobody opens a socket without a session, or from another site's page", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const token = await site.logIn("alice");
   const handshake = (path: string, headers: Readonly<Record<string, string>>) =>
     sendRaw({

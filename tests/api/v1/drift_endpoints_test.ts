@@ -22,7 +22,7 @@ fleetTest("a scheduled plan becomes a day of drift, which users see as far as th
   minions: ["db1", "web1"],
   master,
 }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   Deno.mkdirSync(`${fleet.root}/srv`, { recursive: true });
   Deno.writeTextFileSync(`${fleet.root}/srv/top.sls`, "base:\n  '*': [motd]\n");
   const name = `${fleet.root}/{{ grains.id }}.motd`;
@@ -85,7 +85,7 @@ fleetTest("a scheduled plan becomes a day of drift, which users see as far as th
 fleetTest("the queues of the master are shown to those who may run their runner", {
   master: { ...master, reactor: [{ "none/such": ["/none.sls"] }], event_return: "rawfile_json" },
 }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
   await fleet.saltRun("queue.insert", "work", "['a', 'b']");
   const get = (token: string) => site.ask("GET", "/api/v1/queues", { token });

@@ -15,7 +15,7 @@ const master = apiMasterOptions(directory, { alice: [".*", "@wheel"], ops: ["tes
 type Row = Record<string, unknown>;
 
 fleetTest("stored events by pages, and a stream that goes on after them", { master }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
   for (let n = 0; n < 30; n++) await fleet.fire(n % 3 === 0 ? "deploy/done" : "noise", map({ n }));
   const list = async (token: string, query: string) => {
@@ -48,7 +48,7 @@ fleetTest("stored events by pages, and a stream that goes on after them", { mast
 });
 
 fleetTest("functions have typed parameters and what they may do", { master }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const token = await site.logIn("ops");
   const { body } = await site.ask("GET", "/api/v1/functions", { token });
   const functions = body.functions as Row[];

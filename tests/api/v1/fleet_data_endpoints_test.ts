@@ -28,7 +28,7 @@ fleetTest("what the fleet is set up with is shown to those who may run its funct
   minions: ["db1", "web1"],
   master,
 }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   Deno.mkdirSync(`${fleet.root}/srv`, { recursive: true });
   Deno.writeTextFileSync(`${fleet.root}/srv/web.sls`, "{}\n");
   const [alice, reader, ops] = [await site.logIn("alice"), await site.logIn("reader"), await site.logIn("ops")];
@@ -50,7 +50,7 @@ fleetTest("how the jobs of schedules ended last is shown to those who may see jo
   minions: ["db1", "web1"],
   master,
 }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
   const read = async () => (await site.ask("GET", "/api/v1/schedule/outcomes", { token: alice })).body.minions;
   assertEquals(await read(), {});
@@ -75,14 +75,14 @@ fleetTest("how the jobs of schedules ended last is shown to those who may see jo
   await fleet.salt("*", "test.retcode", "1");
   await until("db1 pings returned", "web1 bad failed", "web1 pings returned");
   // An API that begins later reads them from the job cache.
-  await using later = new DocumentedSite(fleet);
+  await using later = await DocumentedSite.start(fleet);
   const token = await later.logIn("alice");
   const { body } = await later.ask("GET", "/api/v1/schedule/outcomes", { token });
   assertEquals(body.minions, await read());
 });
 
 fleetTest("the audit log is shown page by page to administrators alone", { master }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
   await site.post("/login", { username: "alice", password: "wrong", eauth: "file" });
   const get = (token: string, query = "") => site.ask("GET", `/api/v1/audit${query}`, { token });

@@ -26,7 +26,7 @@ fleetTest("pages of the fleet, with what each user may see", { master, minions: 
   const store = new KeyStore(fleet.masterOpts.pki_dir);
   const { publicKey: { pem } } = await PrivateKey.generate(2048);
   store.put("web2", "accepted", pem);
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const [alice, web, nobody] = [await site.logIn("alice"), await site.logIn("web"), await site.logIn("nobody")];
   const list = async (token: string, query = "") => {
     const { status, body } = await site.ask("GET", `/api/v1/minions${query}`, { token });
@@ -82,7 +82,7 @@ fleetTest(
   "a preview names who would run it, and whether the user may",
   { master, minions: ["web1", "db1"] },
   async (fleet) => {
-    await using site = new DocumentedSite(fleet);
+    await using site = await DocumentedSite.start(fleet);
     const [alice, web] = [await site.logIn("alice"), await site.logIn("web")];
     const preview = async (token: string, body: unknown) => {
       const answer = await site.ask("POST", "/api/v1/targets/preview", { token, body });
@@ -129,7 +129,7 @@ fleetTest("the first page of 5,000 minions is small and fast", { master }, async
   for (let n = 0; n < 200; n++) {
     data.setGrains(`n${String(n).padStart(4, "0")}`, map({ osfinger: "Debian-12", saltversion: "3008.3" }));
   }
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const token = await site.logIn("alice");
   const times: number[] = [];
   let bytes = 0;

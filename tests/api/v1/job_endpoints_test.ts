@@ -21,7 +21,7 @@ fleetTest(
   "jobs are started, listed by filters, and shown to whom they belong",
   { master, minions: ["m1", "m2"] },
   async (fleet) => {
-    await using site = new DocumentedSite(fleet);
+    await using site = await DocumentedSite.start(fleet);
     const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
     const start = async (token: string, body: unknown) => await site.ask("POST", "/api/v1/jobs", { token, body });
     const jid = async (token: string, body: unknown) => String((await start(token, body)).body.jid);
@@ -71,7 +71,7 @@ fleetTest(
     assertEquals((await show(alice, "..%2f..%2fetc")).status, 404);
 
     // What the index was told by events is what it reads from the cache.
-    await using later = new DocumentedSite(fleet);
+    await using later = await DocumentedSite.start(fleet);
     const again = (await later.ask("GET", "/api/v1/jobs", { token: alice })).body.jobs;
     assertEquals(again, (await site.ask("GET", "/api/v1/jobs", { token: alice })).body.jobs);
   },
@@ -86,7 +86,7 @@ fleetTest(
       await site.ask("POST", "/api/v1/jobs", { token, body: what, headers: { "Idempotency-Key": key } });
     let jid: unknown, token: string;
     {
-      await using site = new DocumentedSite(fleet);
+      await using site = await DocumentedSite.start(fleet);
       token = await site.logIn("ops");
       const answers = await Promise.all([1, 2, 3].map(() => send(site, token, "one")));
       jid = answers[0].body.jid;
@@ -98,7 +98,7 @@ fleetTest(
       assertEquals((await send(site, token, "two")).status, 202);
       assertEquals((await send(site, token, "x".repeat(256))).status, 400);
     }
-    await using site = new DocumentedSite(fleet);
+    await using site = await DocumentedSite.start(fleet);
     assertEquals((await send(site, token, "one")).body.jid, jid);
     const jobs = (await site.ask("GET", "/api/v1/jobs", { token })).body.jobs as Row[];
     assertEquals(jobs.length, 2);
@@ -106,7 +106,7 @@ fleetTest(
 );
 
 fleetTest("a job is stopped by who may, where it still runs", { master, minions: ["m1"] }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const [ops, weak] = [await site.logIn("ops"), await site.logIn("weak")];
   const body = { tgt: "m1", fun: "test.sleep", arg: [60] };
   const started = async (token: string) => String((await site.ask("POST", "/api/v1/jobs", { token, body })).body.jid);

@@ -16,7 +16,7 @@ const master = apiMasterOptions(directory, {
 });
 
 fleetTest("a key is accepted by its fingerprint, and a changed one is not", { master }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   const [alice, reader, ops] = [await site.logIn("alice"), await site.logIn("reader"), await site.logIn("ops")];
   const pems: string[] = [];
   for (let n = 0; n < 2; n++) pems.push((await PrivateKey.generate(2048)).publicKey.pem);

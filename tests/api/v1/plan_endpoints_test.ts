@@ -20,7 +20,7 @@ fleetTest("a plan is applied as it was made; a minion that has changed meanwhile
   minions: ["db1", "web1"],
   master,
 }, async (fleet) => {
-  await using site = new DocumentedSite(fleet);
+  await using site = await DocumentedSite.start(fleet);
   Deno.mkdirSync(`${fleet.root}/srv`, { recursive: true });
   const state = `motd:\n  file.managed:\n    - name: ${fleet.root}/{{ grains.id }}/motd\n    - contents: hello\n`;
   Deno.writeTextFileSync(`${fleet.root}/srv/web.sls`, state);

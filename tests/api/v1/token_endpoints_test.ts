@@ -29,7 +29,7 @@ fleetTest(
   "an API token may do what both its own rules and its user's allow",
   { master, minions: ["m1"] },
   async (fleet) => {
-    await using site = new ApiSite(fleet);
+    await using site = await ApiSite.start(fleet);
     const alice = await site.logIn("alice");
     const { secret } = await makeToken(site, alice, { name: "ping only", days: 7, rights: ["test.ping", "pkg.*"] });
     const run = async (low: unknown, token: string) => (await site.ask("POST", "/", { token, body: [low] })).status;
@@ -54,7 +54,7 @@ fleetTest(
 );
 
 fleetTest("an API token that is deleted ends at once, and its streams within a second", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
   const { secret, id } = await makeToken(site, alice, { name: "reader", days: 1 });
   using reader = new EventReader(site.url("/events"), { "X-Auth-Token": secret });
@@ -78,8 +78,8 @@ fleetTest("an API token that is deleted ends at once, and its streams within a s
 });
 
 fleetTest("a log-out everywhere ends all sessions and streams, and no API token", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
-  await using other = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
+  await using other = await ApiSite.start(fleet);
   const [first, second, ops] = [await site.logIn("alice"), await other.logIn("alice"), await site.logIn("ops")];
   const { secret } = await makeToken(site, first, { name: "stays", days: 1 });
   // Its stream is of another process's session, which hears of it by the token alone.
@@ -97,7 +97,7 @@ fleetTest("a log-out everywhere ends all sessions and streams, and no API token"
 });
 
 fleetTest("what is wrong in the request for a token is named", { master }, async (fleet) => {
-  await using site = new ApiSite(fleet);
+  await using site = await ApiSite.start(fleet);
   const token = await site.logIn("ops");
   const cases: [unknown, RegExp][] = [
     [[], /must be a map/],

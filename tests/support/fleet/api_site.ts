@@ -44,14 +44,21 @@ export function apiMasterOptions(
 export class ApiSite implements AsyncDisposable {
   readonly server: ApiServer;
   /** The lines of its log. */
-  readonly logs: string[] = [];
+  readonly logs: string[];
+
+  protected constructor(server: ApiServer, logs: string[]) {
+    this.server = server;
+    this.logs = logs;
+  }
 
   /** Starts it with these options of `rest_cherrypy`. */
-  constructor({ masterOpts }: Fleet, section: Readonly<Record<string, unknown>> = {}) {
+  static async start({ masterOpts }: Fleet, section: Readonly<Record<string, unknown>> = {}): Promise<ApiSite> {
     const { settings } = apiSettings(toValue({ port: 0, host: "127.0.0.1", ...section }));
+    const logs: string[] = [];
     const write = ({ level, message }: { readonly level: number; readonly message: string }) =>
-      void this.logs.push(`[${levelName(level)}] ${message}`);
-    this.server = ApiServer.start(masterOpts, { settings, log: createLogger([{ level: 0, write, close: () => {} }]) });
+      void logs.push(`[${levelName(level)}] ${message}`);
+    const log = createLogger([{ level: 0, write, close: () => {} }]);
+    return new this(await ApiServer.start(masterOpts, { settings, log }), logs);
   }
 
   /** The address of a path. */
