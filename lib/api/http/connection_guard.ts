@@ -12,6 +12,11 @@ import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { addressText } from "#lib/text/ip_address.ts";
 
+/** Opens a descriptor, for nothing but to have it. */
+function openSpare(): Deno.FsFile {
+  return Deno.openSync("/dev/null");
+}
+
 /** How long connections may do nothing, and how many there may be. */
 export interface ConnectionBounds {
   /** Time until the headers of the first request are there, TLS included, in milliseconds. */
@@ -73,6 +78,8 @@ export class ConnectionGuard {
   readonly #log: Pick<Logger, "warning">;
   readonly #known = new Map<string, Known>();
   #timer: Timer | undefined;
+  /** Held for the next look: when a flood has taken all others, it is given up for the list of descriptors. */
+  #spare: Deno.FsFile | undefined;
   #warnedMs = -Infinity;
 
   /** @param options.unbound Whether an address may have as many as it likes. */
@@ -92,12 +99,15 @@ export class ConnectionGuard {
 
   /** Begins to look. */
   start(): void {
+    this.#spare = openSpare();
     this.#timer = setInterval(() => this.look(), LOOK_MS);
   }
 
   /** Ends it. */
   close(): void {
     clearInterval(this.#timer);
+    this.#spare?.close();
+    this.#spare = undefined;
   }
 
   /**
@@ -138,11 +148,20 @@ export class ConnectionGuard {
     );
   }
 
+  /** All descriptors, also when a flood leaves none to read them with. */
+  #descriptors(): number[] {
+    const spare = this.#spare;
+    spare?.close();
+    const all = openDescriptors();
+    if (spare !== undefined) this.#spare = openSpare();
+    return all;
+  }
+
   #connections(nowMs: number): Open[] {
     const port = this.#port();
     const open: Open[] = [];
     const keys = new Set<string>(), addresses = new Map<string, string>();
-    for (const fd of openDescriptors()) {
+    for (const fd of this.#descriptors()) {
       const ends = tcpEnds(fd, port);
       if (ends === undefined) continue;
       const address = addresses.get(ends.peer) ?? addressText(ends.peer);

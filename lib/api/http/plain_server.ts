@@ -16,13 +16,16 @@ import { sendAnswer } from "./plain_answer.ts";
 const MAX_HEADER_BYTES = 64 << 10;
 
 /**
- * Starts to serve; resolves when it listens.
- * @throws What listening throws.
+ * Loads all that a server needs, as later there may be no descriptor left to load anything with.
+ * @returns What starts to serve, and resolves when it listens, or rejects with what listening throws.
  */
-export async function startPlainServer(parts: HttpServerParts): Promise<HttpServer> {
-  const server = new PlainServer(parts, await import("node:http"));
-  await server.listen();
-  return server;
+export async function loadPlainServer(): Promise<(parts: HttpServerParts) => Promise<HttpServer>> {
+  const http = await import("node:http");
+  return async (parts) => {
+    const server = new PlainServer(parts, http);
+    await server.listen();
+    return server;
+  };
 }
 
 type NodeHttp = Pick<typeof import("node:http"), "createServer" | "ServerResponse">;
@@ -89,11 +92,8 @@ class PlainServer implements HttpServer {
     if (address !== null && typeof address === "object") {
       this.#addr = { transport: "tcp", hostname: address.address, port: address.port };
     }
-    // A connection could not be accepted.
-    this.#server.on("error", (error) => {
-      this.#server.close();
-      this.#ended.reject(error);
-    });
+    // A connection could not be accepted, most likely for want of descriptors. Node tries again, and the guard makes room.
+    this.#server.on("error", ignoreGone);
   }
 
   async shutdown(): Promise<void> {

@@ -6,7 +6,7 @@
  */
 
 import { type ConnectionBounds, ConnectionGuard } from "#lib/api/http/connection_guard.ts";
-import type { HttpAnswer, HttpHandler, HttpServer } from "#lib/api/http/exchange.ts";
+import type { HttpAnswer, HttpHandler, HttpServer, HttpServerParts } from "#lib/api/http/exchange.ts";
 import { messageOf } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
@@ -32,9 +32,21 @@ export interface ListenerParts {
   failed(error: unknown): HttpAnswer;
 }
 
+type StartServer = (parts: HttpServerParts) => Promise<HttpServer>;
+
+/**
+ * Loads the server of the kind that is used, once: when a flood has taken all descriptors, nothing can be loaded.
+ */
+async function loadServer(tls: TlsPaths | undefined): Promise<StartServer> {
+  if (tls === undefined) return await (await import("#lib/api/http/plain_server.ts")).loadPlainServer();
+  const { startTlsServer } = await import("#lib/api/http/tls_server.ts");
+  return (parts) => Promise.try(() => startTlsServer(parts, readTlsFiles(tls)));
+}
+
 /** A port that is served. */
 export class ApiListener {
   readonly #parts: ListenerParts;
+  readonly #start: StartServer;
   readonly #guard: ConnectionGuard;
   readonly #ended = Promise.withResolvers<void>();
   #server: HttpServer | undefined;
@@ -44,8 +56,9 @@ export class ApiListener {
   #timer: Timer | undefined;
   #isClosing = false;
 
-  private constructor(parts: ListenerParts) {
+  private constructor(parts: ListenerParts, start: StartServer) {
     this.#parts = parts;
+    this.#start = start;
     const { bounds, log, tls } = parts;
     this.#stamp = tls === undefined ? "" : tlsStamp(tls);
     this.#guard = new ConnectionGuard({
@@ -63,7 +76,7 @@ export class ApiListener {
    * @throws What listening throws.
    */
   static async start(parts: ListenerParts): Promise<ApiListener> {
-    const listener = new ApiListener(parts);
+    const listener = new ApiListener(parts, await loadServer(parts.tls));
     const { addr } = await listener.#serve(parts.port);
     listener.#guard.start();
     const { log, tls } = parts;
@@ -97,16 +110,13 @@ export class ApiListener {
   }
 
   async #serve(port: number): Promise<HttpServer> {
-    const { host, tls, failed } = this.#parts;
+    const { host, failed } = this.#parts;
     const handle: HttpHandler = (request, connection) => {
       this.#guard.begin(connection.remoteAddr, connection.completed);
       return this.#parts.handle(request, connection);
     };
     const parts = { hostname: host, port, handle, failed };
-    // The server of each kind is loaded when it is used.
-    const server = tls === undefined
-      ? await (await import("#lib/api/http/plain_server.ts")).startPlainServer(parts)
-      : (await import("#lib/api/http/tls_server.ts")).startTlsServer(parts, readTlsFiles(tls));
+    const server = await this.#start(parts);
     this.#server = server;
     server.finished.catch((error) => void this.#fell(server, error));
     return server;

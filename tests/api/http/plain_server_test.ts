@@ -1,7 +1,7 @@
 /** What a connection without TLS may carry: frames of bodies, pipelines, what smuggles, and clients that go. */
 
 import { HttpAnswer, type HttpHandler, type HttpServer, type PushedBody } from "#lib/api/http/exchange.ts";
-import { startPlainServer } from "#lib/api/http/plain_server.ts";
+import { loadPlainServer } from "#lib/api/http/plain_server.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 
@@ -14,7 +14,7 @@ async function withServer(handle: HttpHandler, run: (server: HttpServer) => Prom
     failures.push(error);
     return new HttpAnswer(null, { status: 500 });
   };
-  const server = await startPlainServer({ hostname: "127.0.0.1", port: 0, handle, failed });
+  const server = await (await loadPlainServer())({ hostname: "127.0.0.1", port: 0, handle, failed });
   try {
     await run(server);
   } finally {
