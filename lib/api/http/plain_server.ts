@@ -92,7 +92,8 @@ class PlainServer implements HttpServer {
     if (address !== null && typeof address === "object") {
       this.#addr = { transport: "tcp", hostname: address.address, port: address.port };
     }
-    // A connection could not be accepted, most likely for want of descriptors. Node tries again, and the guard makes room.
+    // A connection could not be accepted, most likely for want of descriptors: Node tries again, and the guard makes
+    // room.
     this.#server.on("error", ignoreGone);
   }
 
