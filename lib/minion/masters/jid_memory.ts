@@ -172,7 +172,8 @@ export class JidMemory {
       ...marks.map((mark) => line(mark.jid, mark)),
       ...marks.some(({ jid }) => jid === last) ? [] : [line(last)],
     ];
-    writeFileAtomic(path, lines.join(""), { mode: 0o600 });
+    // It takes the place of a file whose ids are in no journal any more.
+    writeFileAtomic(path, lines.join(""), { mode: 0o600, sync: this.#options.journal !== undefined });
   }
 }
 
