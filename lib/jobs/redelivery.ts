@@ -19,6 +19,8 @@ interface Pending {
   readonly silent: Set<string>;
   untilMs: number;
   againMs: number;
+  /** Whether it was published again because of silent minions. */
+  repeated: boolean;
 }
 
 /** A published job. */
@@ -43,6 +45,11 @@ export interface Missed {
   readonly delivery: Delivery;
   /** The connected minions that missed it. */
   readonly ids: readonly string[];
+  /**
+   * Whether they were silent about the last repetition, too: a minion that has the job drops it, and what it said
+   * before may be lost.
+   */
+  readonly repeated: boolean;
 }
 
 /** The pending jobs. Times are milliseconds of the caller's clock. */
@@ -74,6 +81,7 @@ export class Redelivery {
       silent: new Set(minions),
       untilMs: nowMs + ttlMs,
       againMs: nowMs + SILENCE_MS,
+      repeated: false,
     });
   }
 
@@ -112,7 +120,9 @@ export class Redelivery {
         continue;
       }
       const missing = ids.filter((id) => silent.has(id));
-      for (let i = 0; i < missing.length; i += NAMED) missed.push({ delivery, ids: missing.slice(i, i + NAMED) });
+      for (let i = 0; i < missing.length; i += NAMED) {
+        missed.push({ delivery, ids: missing.slice(i, i + NAMED), repeated: false });
+      }
     }
     return missed;
   }
@@ -133,7 +143,10 @@ export class Redelivery {
           pending.silent.delete(id);
           pending.silent.add(id); // at the end of the order
         }
-        if (ids.length > 0) due.push({ delivery: pending.delivery, ids });
+        if (ids.length > 0) {
+          due.push({ delivery: pending.delivery, ids, repeated: pending.repeated });
+          pending.repeated = true;
+        }
       }
     }
     return due;

@@ -123,6 +123,7 @@ export const spools: FuzzTarget = {
         directory,
         send: () => (delivered++, Promise.resolve()),
         retryMs: [1, 1],
+        limits: { maxBytes: 0, maxAgeMs: 0 },
         log: SILENT_LOGGER,
       });
       spool.flush();

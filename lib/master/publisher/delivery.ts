@@ -154,7 +154,7 @@ export class JobDelivery {
     const { undelivered, isPresent } = this.#parts;
     this.#looking = undefined;
     this.#forgetting(() => undelivered.removeLate(readMoment()));
-    for (const missed of this.#redelivery.due(isPresent, performance.now())) void this.#deliverAgain(missed);
+    for (const missed of this.#redelivery.due(isPresent, performance.now())) void this.#deliverDue(missed);
     this.#lookSoon();
   }
 
@@ -229,6 +229,19 @@ export class JobDelivery {
   async #deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
     const idsLoad = loadFor(load, ids);
     await this.#parts.publish(live ? withLive(idsLoad) : idsLoad, ids);
+  }
+
+  /**
+   * Delivers a job again to silent minions. From the second time on, only to those of which the store has no answer
+   * either: the event of an answer is lost with a master, or a Publisher, that dies.
+   */
+  async #deliverDue(missed: Missed): Promise<void> {
+    if (!missed.repeated) return await this.#deliverAgain(missed);
+    const { delivery } = missed, { jid } = delivery;
+    const missing = new Set(await this.#missingIn(delivery));
+    for (const id of missed.ids) if (!missing.has(id)) this.#redelivery.noteAnswer(jid, id, performance.now());
+    const ids = missed.ids.filter((id) => missing.has(id));
+    if (ids.length > 0 && this.#redelivery.has(jid)) await this.#deliverAgain({ ...missed, ids });
   }
 
   /** Minions `ids` have just connected: the jobs that they missed are published again. */

@@ -37,8 +37,7 @@ export interface SpoolOptions {
   answers?(): Promise<boolean>;
   /** First and longest wait before a new try, in milliseconds. */
   readonly retryMs: readonly [number, number];
-  /** Default: no limits. */
-  readonly limits?: SpoolLimits;
+  readonly limits: SpoolLimits;
   readonly log: Logger;
   /** Who takes the returns, in messages. Default: the master. */
   readonly receiver?: string;
@@ -76,7 +75,6 @@ function newEntry(name: string, bytes: number, load?: ValueMap): Entry {
   return { name, bytes, load, silences: 0, rests: 0, restsUntil: -Infinity };
 }
 
-const NO_LIMITS: SpoolLimits = { maxBytes: 0, maxAgeMs: 0 };
 /** Maximum number of returns that are also kept in memory. */
 const AT_HAND = 16;
 /** Minimum and maximum wait of a return that the master refuses or does not answer, in milliseconds. */
@@ -89,7 +87,6 @@ const BROKEN = ".broken";
 /** Returns on disk until the master has acknowledged them. */
 export class ReturnSpool {
   readonly #options: SpoolOptions;
-  readonly #limits: SpoolLimits;
   readonly #closing = new AbortController();
   readonly #entries: Entry[];
   #bytes: number;
@@ -104,7 +101,6 @@ export class ReturnSpool {
   /** Reads the returns that an earlier process left. Nothing is sent before {@linkcode flush} or {@linkcode add}. */
   constructor(options: SpoolOptions) {
     this.#options = options;
-    this.#limits = options.limits ?? NO_LIMITS;
     const { directory } = options;
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
     const names = [...Deno.readDirSync(directory)].map(({ name }) => name).filter((name) => name.endsWith(".p")).sort();
@@ -178,7 +174,7 @@ export class ReturnSpool {
 
   /** Drops the oldest returns while limits are exceeded. */
   #obeyLimits(): void {
-    const { maxBytes, maxAgeMs } = this.#limits;
+    const { maxBytes, maxAgeMs } = this.#options.limits;
     const oldest = maxAgeMs > 0 ? (Date.now() - maxAgeMs) * 1000 : -Infinity;
     for (;;) {
       const first = this.#entries.at(0);

@@ -94,6 +94,23 @@ Deno.test("a job that a cluster has published goes by name to those that have ne
   delivery.close();
 });
 
+Deno.test("a silent minion is asked once more; then the store says whether its answer is only lost as an event", async () => {
+  using place = new Place();
+  place.jobs.prepare(JID);
+  for (const id of MINIONS) place.present.add(id);
+  const delivery = await place.open();
+  await delivery.deliver(pushed());
+  place.jobs.acks.save(JID, "web1", { state: "running", sinceMs: 1 });
+  place.jobs.saveReturn(map({ jid: JID, id: "web2", return: true, fun: "test.ping", cmd: "_return" }));
+  const isPublished = (count: number) => () => Promise.resolve(place.published.length === count);
+  await eventually(isPublished(3), { what: "the job is published three times" });
+  assertEquals(place.takePublished(), [["*", false], [MINIONS, false], [["web3"], false]]);
+  place.jobs.acks.save(JID, "web3", { state: "running", sinceMs: 1 });
+  await eventually(() => Promise.resolve(delivery.size === 0), { what: "nobody is silent" });
+  assertEquals(place.takePublished(), []);
+  delivery.close();
+});
+
 Deno.test("live output is requested from present minions, which are ours; the others get the plain job", async () => {
   using place = new Place();
   const delivery = await place.open();

@@ -26,7 +26,7 @@ class SpoolFixture implements Disposable {
     ({ log: this.log, lines: this.lines } = memoryLog());
   }
 
-  open(retryMs: readonly [number, number] = [5, 20], limits?: SpoolLimits): ReturnSpool {
+  open(retryMs: readonly [number, number] = [5, 20], limits: SpoolLimits = { maxBytes: 0, maxAgeMs: 0 }): ReturnSpool {
     return new ReturnSpool({
       directory: this.directory,
       retryMs,

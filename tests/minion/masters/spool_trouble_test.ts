@@ -28,7 +28,11 @@ async function inDirectory(
   const directory = Deno.makeTempDirSync({ prefix: "spool_" });
   const { log, lines } = memoryLog();
   try {
-    await act(directory, lines, (parts) => new ReturnSpool({ directory, retryMs: [1, 1], log, ...parts }));
+    await act(
+      directory,
+      lines,
+      (parts) => new ReturnSpool({ directory, retryMs: [1, 1], limits: { maxBytes: 0, maxAgeMs: 0 }, log, ...parts }),
+    );
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }
