@@ -9,10 +9,13 @@ const FLAKY = "ok | 3 passed | 0 failed | 0 ignored | 1 flaky (1s)";
  * Runs `.ci/run` with an `npx` and a `deno` that print the given outputs, in place of the real ones.
  * @param outputs The output of `deno task test`, of `deno task chaos`, of the tests against Python Salt, and of those
  *   of a release, which run beside others.
+ * @param broken A task that fails.
+ * @param passed Seconds that have passed before.
  */
 async function runCi(
   { release = "", ...others }: Readonly<Record<"test" | "chaos" | "interop", string>> & { readonly release?: string },
   broken?: string,
+  passed = 0,
 ) {
   const outputs = { release, ...others };
   const root = Deno.makeTempDirSync({ prefix: "ci_" });
@@ -31,7 +34,7 @@ async function runCi(
     for (const [name, text] of Object.entries({ npx, deno })) {
       Deno.writeTextFileSync(`${root}/${name}`, `#!/bin/sh\n${text}`, { mode: 0o755 });
     }
-    const env = { PATH: `${root}:/usr/bin:/bin`, TMPDIR: root };
+    const env = { PATH: `${root}:/usr/bin:/bin`, TMPDIR: root, SECONDS: String(passed) };
     const { code, stdout, stderr } = await new Deno.Command(`${ROOT}/.ci/run`, { env, clearEnv: true }).output();
     const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
     return { code, text, last: new TextDecoder().decode(stdout).trimEnd().split("\n").at(-1) };
@@ -83,4 +86,16 @@ Deno.test(".ci/run fails with four flaky tests, wherever they are", async () => 
   });
   assertEquals([code, last], [1, "13 passed, 1 failed"], text);
   assertStringIncludes(text, "flaky: z_test.ts: it\nflaky: deno task chaos: soak\n");
+});
+
+Deno.test(".ci/run says what it leaves out on a machine that is too slow for all, and counts it as skipped", async () => {
+  const { code, text, last } = await runCi({ test: OK, chaos: OK, interop: OK }, undefined, 4_000);
+  assertEquals([code, last], [0, "13 passed, 0 failed"], text);
+  const left = [...text.matchAll(/^Left out, as 4\d{3} s have passed: (.*)$/gm)].map(([, what]) => what);
+  assertEquals(left, [
+    "the soak",
+    "tests against Python Salt, but for those of jobs and plugins",
+    "nine of ten inputs of the fuzzer",
+  ]);
+  assertStringIncludes(text, "s, 6 skipped");
 });
