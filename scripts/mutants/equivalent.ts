@@ -74,7 +74,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/sockets/connection_limiter.ts",
-    code: "for (let inARow = 0; await this.#wait.until(() => socket.readable, Infinity);) {",
+    code: "for (let inARow = 0; await wait.until(() => socket.readable, Infinity);) {",
     change: "0 → 1",
     why: "other sockets get their turn one event earlier, only the first time",
   },
