@@ -56,6 +56,7 @@ const LONGEST = [
   "tests/interop/python_clients_test.ts",
   "tests/interop/mine_test.ts",
   ...[1, 51, 101, 151].map((seed) => `tests/simulation/seeds_${seed}_test.ts`),
+  "tests/scripts/bundle_test.ts",
   "tests/chaos/power_test.ts",
   "tests/chaos/files_test.ts",
   "tests/chaos/network_test.ts",

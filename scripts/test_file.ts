@@ -11,7 +11,7 @@ const decoder = new TextDecoder();
 /** What `deno task` has installed is taken as it is: looking again would take 0.1 s of each file. */
 const INSTALLED = ["--no-lock", "--node-modules-dir=manual"] as const;
 /** How long a file may take before it counts as failed, in milliseconds. */
-const LIMIT_MS = 600_000;
+const LIMIT_MS = 900_000;
 /** Time that it then has to end its processes, before it is killed, in milliseconds. */
 const END_MS = 10_000;
 
