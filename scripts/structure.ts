@@ -69,6 +69,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["tests/bench/fleets"],
   ["tests/bench/programs"],
   ["tests/bench/rows"],
+  ["tests/simulation/world"],
   ["tests/bench", "tests/fuzz", "tests/interop", "tests/simulation"],
   ["tests/interop/formulas", "tests/interop/schedule", "tests/record"],
   ["tests/chaos/harness"],

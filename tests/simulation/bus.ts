@@ -13,9 +13,9 @@ import { EventLogWriter } from "#lib/event_log/writer.ts";
 import { setTimeout, type Timer } from "#lib/os/timers.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
-import { network } from "./network.ts";
-import { PublishSocket } from "./publish_socket.ts";
-import type { SimulatedProcess } from "./world.ts";
+import { network } from "#tests/simulation/world/network.ts";
+import { PublishSocket } from "#tests/simulation/world/publish_socket.ts";
+import type { SimulatedProcess } from "#tests/simulation/world/world.ts";
 
 /** How long readers of the log wait for more, in milliseconds. */
 const TELL_MS = 100;

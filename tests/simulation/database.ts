@@ -17,7 +17,7 @@ import type { JobRows } from "#lib/stores/rows.ts";
 import { SqliteRows } from "#lib/stores/sqlite_rows.ts";
 import { answerStatement } from "./statements.ts";
 import { ModelTables } from "./tables.ts";
-import { newMachine, SimulatedProcess, world } from "./world.ts";
+import { newMachine, SimulatedProcess, world } from "#tests/simulation/world/world.ts";
 
 /** Milliseconds of the way to the database, and of the way back. */
 const LEAST_MS = 0.2, MOST_MS = 10;

@@ -9,7 +9,7 @@ import { MIN_KEY_BITS } from "#lib/crypto/key_bits.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { createLogger, type Logger } from "#lib/runtime/log.ts";
-import { beginDisk, disk, MOUNT } from "./disk.ts";
+import { beginDisk, disk, MOUNT } from "#tests/simulation/world/disk.ts";
 import { type LeaseName, LEASES } from "#lib/cluster/lease_flags.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
@@ -21,10 +21,10 @@ import { KeyOperator } from "./key_operator.ts";
 import { SimulatedMaster } from "./master.ts";
 import type { ClusterParts } from "./member.ts";
 import { startMinion } from "./minion.ts";
-import { beginNetwork, type Network } from "./network.ts";
+import { beginNetwork, type Network } from "#tests/simulation/world/network.ts";
 import { runJob } from "./operator.ts";
 import { fireOrder, loggedOrders, ORDER_MAP } from "./reactor.ts";
-import { beginWorld, type Machine, newMachine, SimulatedProcess, World } from "./world.ts";
+import { beginWorld, type Machine, newMachine, SimulatedProcess, World } from "#tests/simulation/world/world.ts";
 
 /** The RSA keys of a fleet: made once, since they decide nothing. */
 export interface FleetKeys {

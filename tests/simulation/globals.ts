@@ -5,9 +5,9 @@
  * @module
  */
 
-import { disk, diskCalls, MOUNT, OpenFile } from "./disk.ts";
-import { network } from "./network.ts";
-import { hasWorld, ProcessDied, world } from "./world.ts";
+import { disk, diskCalls, MOUNT, OpenFile } from "#tests/simulation/world/disk.ts";
+import { network } from "#tests/simulation/world/network.ts";
+import { hasWorld, ProcessDied, world } from "#tests/simulation/world/world.ts";
 
 /** Puts the replacements in place, for the rest of this program. */
 export function replaceGlobals(): void {

@@ -12,7 +12,7 @@ import type { KeyStep } from "#lib/keys/key_bank.ts";
 import { type KeyState, KeyStore } from "#lib/keys/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { ModelConnection, type ModelDatabase } from "./database.ts";
-import { world } from "./world.ts";
+import { world } from "#tests/simulation/world/world.ts";
 
 /** The state of a key that counts. */
 type Counted = Exclude<KeyState, "denied"> | "none";

@@ -4,7 +4,7 @@
  */
 
 import { type Answer, given, type KeyTableRow, type ModelTables, type Parameters_, type Statement } from "./tables.ts";
-import { world } from "./world.ts";
+import { world } from "#tests/simulation/world/world.ts";
 
 /** Statements by what only they contain. */
 export const KEY_STATEMENTS: readonly Statement[] = [

@@ -6,7 +6,7 @@
 
 import type { Outcome } from "#lib/protocol/outcome.ts";
 import type { Order } from "./reactor.ts";
-import { world } from "./world.ts";
+import { world } from "#tests/simulation/world/world.ts";
 
 /** What `salt` has told of a job that runs without errors on minions that all have accepted keys. */
 const POSSIBLE: ReadonlySet<Outcome> = new Set<Outcome>([

@@ -17,7 +17,7 @@ import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
 import { applicantOf } from "#tests/support/fleet/applicant.ts";
 import type { Ledger, StoredReturns } from "./ledger.ts";
-import { type SimulatedProcess, world } from "./world.ts";
+import { type SimulatedProcess, world } from "#tests/simulation/world/world.ts";
 
 /** What a minion is started with. */
 export interface MinionParts {

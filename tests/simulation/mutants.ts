@@ -2,7 +2,7 @@
  * `deno task simulate-mutants`: changes lines about delivery, acknowledgement, the spool and rotation, one at a time in
  * a copy of the tree, and says within how many seeds the simulation finds each.
  *
- *     deno task simulate-mutants [--count 20] [--seeds 1000] [--seconds 600] [--seed 1] [--file FILE] [--at 3]
+ *     deno task simulate-mutants [--guards] [--count 20] [--seeds 1000] [--seconds 600] [--seed 1] [--file FILE] [--at 3]
  * @module
  */
 
@@ -27,13 +27,20 @@ const FILES = [
   "lib/minion/masters/return_spool.ts",
 ];
 
+/** Number of mutants without a `--count`. */
+const SAMPLE = 20;
+/** The numbers of seeds of the summary. */
+const STEPS = [10, 50, 150, 1000];
+
 const USAGE = `Usage: deno task simulate-mutants [options]
 
-  --count N    Number of mutants, taken from all files. Default: 20.
+  --guards     Only mutants that take a guard away or widen it (docs/mutants.md), and all of them.
+  --list       List the mutants that compile, and run nothing.
+  --count N    Number of mutants, taken from all files. Default: 20; with --guards: all.
   --seeds N    Seeds for each, at most. Default: 1000.
   --seconds N  Time for each, at most. Default: 600.
   --seed N     Another sample. Default: 1.
-  --file FILE  Only mutants of this file.
+  --file FILE  Only mutants of this file, or of one line of it: lib/jobs/redelivery.ts:112. May be repeated.
   --at N       Begins with the N-th mutant of the sample. Default: 1.
   --help       Show this.
 `;
@@ -77,14 +84,32 @@ function verdictText(verdict: Verdict): string {
   return "seed" in verdict ? `seed ${verdict.seed}` : `not found by ${verdict.missedBy}`;
 }
 
+/** Whether a mutant is one of those that the options select. */
+function selects({ guards, places }: { readonly guards: boolean; readonly places: readonly string[] }) {
+  const lines = places.filter((place) => /:\d+$/.test(place));
+  const files = places.filter((place) => !lines.includes(place));
+  return (mutant: Mutant) =>
+    (!guards || mutant.guard) && !isEquivalent(mutant) &&
+    (places.length === 0 || files.includes(mutant.file) || lines.includes(`${mutant.file}:${mutant.line}`));
+}
+
+/** How many were found within so many seeds, and how many not. */
+function summaryOf(verdicts: readonly Verdict[]): string {
+  const seeds = verdicts.flatMap((verdict) => "seed" in verdict ? verdict.seed : "loops" in verdict ? 1 : []);
+  const within = STEPS.map((step) => `${seeds.filter((seed) => seed <= step).length} within ${step}`);
+  return `${seeds.length} of ${verdicts.length} found: ${within.join(", ")} seeds`;
+}
+
 async function main(args: string[]): Promise<number> {
   const { values } = parseOptions({
     args,
     options: {
-      count: { type: "string", default: "20" },
+      guards: { type: "boolean", default: false },
+      list: { type: "boolean", default: false },
+      count: { type: "string" },
       seeds: { type: "string", default: "1000" },
       seconds: { type: "string", default: "600" },
-      file: { type: "string" },
+      file: { type: "string", multiple: true, default: [] },
       at: { type: "string", default: "1" },
       seed: { type: "string", default: "1" },
       help: { type: "boolean", default: false },
@@ -92,18 +117,21 @@ async function main(args: string[]): Promise<number> {
   });
   const print = (text: string) => void Deno.stdout.writeSync(new TextEncoder().encode(text));
   if (values.help) return print(USAGE), 0;
-  const all = (await findMutants(ROOT, values.file === undefined ? FILES : [values.file]))
-    .filter((mutant) => !isEquivalent(mutant));
-  const chosen = [...await thatCompile(ROOT, sample(all, Number(values.count), Number(values.seed)))]
-    .slice(Number(values.at) - 1);
+  const places = values.file;
+  const files = places.length === 0 ? FILES : [...new Set(places.map((place) => place.replace(/:\d+$/, "")))];
+  const all = (await findMutants(ROOT, files)).filter(selects({ guards: values.guards, places }));
+  const count = values.count === undefined ? values.guards ? all.length : SAMPLE : Number(values.count);
+  const chosen = [...await thatCompile(ROOT, sample(all, count, Number(values.seed)))].slice(Number(values.at) - 1);
+  const describe = ({ file, line, kind, change }: Mutant) => `${file}:${line} ${kind}: ${change}`;
+  if (values.list) return print(chosen.map((mutant) => `${describe(mutant)}\n`).join("")), 0;
   await using copy = await Copy.of(ROOT);
-  let found = 0;
+  const verdicts: Verdict[] = [];
   for (const mutant of chosen) {
     const verdict = await judge(copy, mutant, values);
-    if (!("missedBy" in verdict)) found++;
-    print(`${verdictText(verdict).padEnd(16)} ${mutant.file}:${mutant.line} ${mutant.change}\n`);
+    verdicts.push(verdict);
+    print(`${verdictText(verdict).padEnd(16)} ${describe(mutant)}\n`);
   }
-  print(`${found} of ${chosen.length} found; ${all.length} mutants in all\n`);
+  print(`${summaryOf(verdicts)}; ${all.length} mutants in all, of which some do not compile\n`);
   return 0;
 }
 

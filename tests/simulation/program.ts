@@ -9,7 +9,7 @@
 import { describeError } from "#lib/errors.ts";
 import { makeKeys, type RunOutcome, simulate } from "./fleet.ts";
 import { replaceGlobals } from "./globals.ts";
-import { ProcessDied } from "./world.ts";
+import { ProcessDied } from "#tests/simulation/world/world.ts";
 
 const IDS = ["m1", "m2", "m3", "m4", "m5"];
 

@@ -24,7 +24,7 @@ import type { RenderedEvent, RenderEvent } from "#lib/reactor/rendering.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, str, toNumber } from "#lib/values/value.ts";
-import { world } from "./world.ts";
+import { world } from "#tests/simulation/world/world.ts";
 
 /** The beginning of the tag of an order, which its number follows. */
 const ORDER_TAG = "simulated/order/";

@@ -6,7 +6,7 @@
 
 import { KEY_STATEMENTS } from "./key_statements.ts";
 import { type Answer, type EventRow, given, type ModelTables, type Parameters_, type Statement } from "./tables.ts";
-import { world } from "./world.ts";
+import { world } from "#tests/simulation/world/world.ts";
 
 /** Events that are read at once: as lib/cluster/event_exchange.ts asks for. */
 const MOST_EVENTS = 500;

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { type Connection, type Frames, network } from "#tests/simulation/network.ts";
-import { type SimulatedProcess, world } from "#tests/simulation/world.ts";
+import { type Connection, type Frames, network } from "#tests/simulation/world/network.ts";
+import { type SimulatedProcess, world } from "#tests/simulation/world/world.ts";
 
 /** How long a socket waits before it connects again, in milliseconds. */
 const RECONNECT_MS = 100;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { world } from "#tests/simulation/world.ts";
+import { world } from "#tests/simulation/world/world.ts";
 import type { Moment } from "#lib/os/moment.ts?real";
 
 export { deadlineFields, momentAfter, msBetween, readDeadline } from "#lib/os/moment.ts?real";

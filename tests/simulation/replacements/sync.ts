@@ -3,7 +3,7 @@
  * @module
  */
 
-import { disk, machineOf } from "#tests/simulation/disk.ts";
+import { disk, machineOf } from "#tests/simulation/world/disk.ts";
 
 /** A simulated system can. */
 export const SYNCS_FILE_SYSTEMS = true;

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { world } from "#tests/simulation/world.ts";
+import { world } from "#tests/simulation/world/world.ts";
 
 /** A timer that is set. */
 export class Timer {
