@@ -16,7 +16,7 @@ import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
 import type { JobRows } from "#lib/stores/rows.ts";
 import { SqliteRows } from "#lib/stores/sqlite_rows.ts";
 import { answerStatement } from "./statements.ts";
-import { ModelTables } from "./tables.ts";
+import { ModelTables, type PublishRow } from "./tables.ts";
 import { newMachine, SimulatedProcess, world } from "#tests/simulation/world/world.ts";
 
 /** Milliseconds of the way to the database, and of the way back. */
@@ -25,6 +25,8 @@ const LEAST_MS = 0.2, MOST_MS = 10;
 const LOST_ANSWER = 0.03;
 /** How often a wake-up is lost. */
 const LOST_WAKE_UP = 0.2;
+/** How long rows that nobody should have written are valid, in milliseconds. */
+const FORGED_MS = 60_000;
 /** Pause before a transaction is tried again, and between two looks whether the database answers, in milliseconds. */
 const RETRY_MS = 100, LOOK_MS = 300;
 
@@ -92,6 +94,16 @@ export class ModelDatabase {
           this.call(() => Reflect.apply(rows[name], rows, given), { lostAnswers: LOST_ANSWER });
       },
     });
+  }
+
+  /** Somebody who may write to the database adds rows to the publishes, the last ones of the first master. */
+  forge(rows: readonly PublishRow[]): void {
+    const last = Math.max(0, ...this.tables.publishes.map(({ seq }) => seq), world().nowMs * 1_000);
+    const untilMs = world().nowMs + FORGED_MS;
+    this.tables.publishes.push(
+      ...rows.map((row, i) => ({ ...row, origin: 1, seq: Math.floor(last) + 1 + i, untilMs })),
+    );
+    this.notify("p");
   }
 
   /** Wakes whoever is connected. */

@@ -10,19 +10,22 @@ import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { createLogger, type Logger } from "#lib/runtime/log.ts";
 import { beginDisk, disk, MOUNT } from "#tests/simulation/world/disk.ts";
+import { RootKeys } from "#lib/cluster/cluster_secrets.ts";
 import { type LeaseName, LEASES } from "#lib/cluster/lease_flags.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
+import { Calm, type CalmParts, keepsStrangeReturn, writeStrangeJobs, writeStrangeReturn } from "./calm.ts";
 import { beginDatabase } from "./database.ts";
 import { brokenEvents, eventEnds } from "./event_check.ts";
 import { type Counts, Ledger, type StoredReturns } from "./ledger.ts";
 import { KeyOperator } from "./key_operator.ts";
 import { SimulatedMaster } from "./master.ts";
 import type { ClusterParts } from "./member.ts";
-import { startMinion } from "./minion.ts";
+import { type SimulatedMinion, startMinion } from "./minion.ts";
 import { beginNetwork, type Network } from "#tests/simulation/world/network.ts";
-import { runJob } from "./operator.ts";
+import { publishJob, runJob } from "./operator.ts";
+import { PublishCheck } from "./publish_check.ts";
 import { fireOrder, loggedOrders, ORDER_MAP } from "./reactor.ts";
 import { beginWorld, type Machine, newMachine, SimulatedProcess, World } from "#tests/simulation/world/world.ts";
 
@@ -83,8 +86,22 @@ const QUIET_MS = 600_000;
 const EVENTS_MS = 5_000;
 /** How long a dead process stays away, in milliseconds. */
 const AWAY_MS: readonly [number, number] = [200, 8_000];
-/** The farthest jump of a clock, in milliseconds: two days, so that no return is dropped for its age (a week). */
-const JUMP_MS = 2 * 86_400_000;
+const DAY_MS = 86_400_000;
+/**
+ * How far a clock may be from the time, in milliseconds: two settings are less than a day from each other, as a minion
+ * knows a job for a day.
+ */
+const JUMP_MS = 0.49 * DAY_MS;
+/** The share of runs in which minions keep few returns; how many bytes, and for how many seconds. */
+const FEW_SHARE = 0.15, FEW_BYTES = 900, FEW_S = 6 * 3_600;
+/** The share of jobs that may be delivered for a short time, and for how many seconds. */
+const BRIEF_SHARE = 0.4, BRIEF_S = [5, 20, 60, 90];
+/** How often a master finds something strange among its undelivered jobs. */
+const STRANGE_SHARE = 0.2;
+/** How long nothing has gone wrong when a minion gets what it has missed at once, and within which time, in ms. */
+const CALM_MS = 3_000, ARRIVAL_MS = 1_000;
+/** What nobody else may read. */
+const PRIVATE = /\/\.?(?:undelivered|returns|jids)/;
 /** Calls of the disk after which an aimed kill comes. */
 const AIM = 14;
 
@@ -128,10 +145,22 @@ class Fleet {
   readonly #faults: Record<string, number> = {};
   readonly #masters: (SimulatedMaster | undefined)[] = [];
   /** What the masters share, if there are two. */
-  readonly #cluster: (Omit<ClusterParts, "origin" | "onLease">) | undefined;
+  readonly #cluster: (Omit<ClusterParts, "origin" | "onLease" | "onPush">) | undefined;
   readonly #keyOperator: KeyOperator | undefined;
   /** Whether faults come, and dead processes may stay away. */
   #stormy = true;
+  readonly #publishes: PublishCheck;
+  readonly #minions = new Map<string, SimulatedMinion>();
+  /** The cache directories of minions. */
+  readonly #caches = new Map<string, string>();
+  /** How long a process stays away after its next death, in milliseconds, if that is decided. */
+  readonly #awayMs = new Map<string, number>();
+  /** When something went wrong last, or a process began, in milliseconds of the world. */
+  #disturbedMs = 0;
+  /** Whether minions may keep few returns in this run. */
+  readonly #keepsFew: boolean;
+  /** Whether minions wait for an answer for a few seconds only, in this run. */
+  readonly #isQuick: boolean;
   /** Whether machines lose their power in this run; then `durability` is `machine`. */
   readonly #losesPower: boolean;
 
@@ -142,6 +171,8 @@ class Fleet {
     beginDisk();
     const isCluster = this.#world.random.chance(CLUSTER_SHARE);
     this.#losesPower = !isCluster && this.#world.random.chance(POWER_SHARE);
+    this.#keepsFew = this.#world.random.chance(FEW_SHARE);
+    this.#isQuick = this.#world.random.chance(0.5);
     if (isCluster) {
       this.#cluster = { database: beginDatabase(), root: new Uint8Array(32).fill(7), sharedKey: new SharedKey() };
       shareJids(jidMemory());
@@ -151,9 +182,22 @@ class Fleet {
     this.#network = beginNetwork();
     this.#log = createLogger([{
       level: 0,
-      write: ({ message }) => options.trace?.(`  ${this.#world.process?.name ?? ""}: ${message}`),
+      write: ({ message }) => {
+        options.trace?.(`  ${this.#world.process?.name ?? ""}: ${message}`);
+        this.#hear(message);
+      },
       close: () => {},
     }]);
+    this.#publishes = new PublishCheck((text) => this.#ledger.breaks(text), {
+      log: this.#log,
+      masterKey: options.keys.master.publicKey,
+      pausesMs: isCluster ? DATABASE_AWAY_MS + STOPPED_MS : this.#losesPower ? Infinity : 0,
+    });
+    disk().onMade = (path, mode) => {
+      if (PRIVATE.test(path) && (mode & 0o077) !== 0) {
+        this.#ledger.breaks(`others may read ${path.replace(/\d{5,}.*/, "")}`);
+      }
+    };
     this.#masterOpts = (isCluster ? MASTERS : MASTERS.slice(0, 1)).map((name) => this.#optsOf(name));
     for (const { pki_dir, cachedir, sock_dir } of this.#masterOpts) {
       for (const path of [`${pki_dir}/minions`, cachedir, sock_dir]) Deno.mkdirSync(path, { recursive: true });
@@ -225,11 +269,20 @@ class Fleet {
       await world.pass(world.nowMs + world.random.between(0, this.#losesPower ? POWER_JOB_EVERY_MS : JOB_EVERY_MS));
     }
     this.#stormy = false;
+    this.#ledger.calm();
     for (const host of this.#hosts) host.process.diesAfter = host.powerFails = undefined;
     this.#cluster?.database.goAway(0);
     await world.pass(world.nowMs + 2 * AWAY_MS[1]);
     this.#ledger.promiseOrders(this.#masterOpts.flatMap((opts) => loggedOrders(opts)));
-    await world.pass(world.nowMs + QUIET_MS, () => this.#ledger.isComplete(this.#store));
+    const done = await world.pass(world.nowMs + QUIET_MS, () => this.#ledger.isComplete(this.#store));
+    if (done) {
+      const calm = new Calm(this.#calmParts());
+      await calm.run();
+      await calm.sendAgain();
+      for (const [id, cachedir] of this.#caches) {
+        if (keepsStrangeReturn(cachedir)) this.#ledger.breaks(`what is no return stays in the spool of ${id}`);
+      }
+    }
     if (this.#cluster !== undefined) {
       this.#checkLeases();
       this.#keyOperator?.check();
@@ -253,7 +306,85 @@ class Fleet {
   #publish(): void {
     const i = this.#cluster === undefined ? 0 : this.#world.random.integer(0, this.#masterOpts.length - 1);
     const parts = { opts: this.#masterOpts[i], log: this.#log, ledger: this.#ledger, master: MASTERS[i] };
-    void runJob(parts, this.#target());
+    const { random } = this.#world;
+    const ttlS = random.chance(BRIEF_SHARE) ? random.pick(BRIEF_S) : undefined;
+    void runJob(parts, { tgt: this.#target(), isSigned: random.chance(0.1), ...ttlS !== undefined && { ttlS } });
+  }
+
+  #calmParts(): CalmParts {
+    const { keys } = this.#options, ids = [...keys.minions.keys()];
+    const found = <T>(thing: T | undefined): T => {
+      if (thing === undefined) throw new Error("A process does not run");
+      return thing;
+    };
+    return {
+      ledger: this.#ledger,
+      store: this.#store,
+      network: this.#network,
+      publishes: this.#publishes,
+      opts: this.#masterOpts,
+      keys: { master: keys.master, other: found(keys.minions.get(ids[0])) },
+      ids,
+      isQuick: this.#isQuick,
+      database: this.#cluster?.database,
+      master: (i) => found(this.#masters[i]),
+      inMaster: (i, run) => this.#inMaster(this.#masterHosts[i], run),
+      minion: (id) => found(this.#minions.get(id)),
+      hasRenewedPublisher: () => this.#faults["new publisher"] !== undefined,
+      passDay: () => {
+        for (const { machine } of this.#minionHosts) machine.offsetMs = JUMP_MS + DAY_MS;
+      },
+      away: (name, ms) => {
+        this.#awayMs.set(name, ms);
+        found(this.#hosts.find((host) => host.name === name)).process.kill();
+      },
+      publish: (job, { master: i, isPromised }) =>
+        this.#world.within(this.#operator, async () => {
+          const parts = { opts: this.#masterOpts[i], log: this.#log, ledger: this.#ledger, master: MASTERS[i] };
+          const { client, job: { jid } } = await publishJob(parts, job, { isTold: false, isPromised });
+          client[Symbol.dispose]();
+          return jid;
+        }),
+      sealRow: (bytes) => new RootKeys(found(this.#cluster).root).seal("publishes", bytes),
+      breaks: (text) => this.#ledger.breaks(text),
+    };
+  }
+
+  /** What the log says must be true, too. */
+  #hear(message: string): void {
+    const id = this.#world.process?.name ?? "";
+    const [, dropped] = /^Dropped the return of job (\d+)/.exec(message) ?? [];
+    if (dropped !== undefined) {
+      if (!this.#keepsFew) this.#ledger.breaks(`${id} drops the return of ${dropped}`);
+      this.#ledger.drop(dropped, id);
+    }
+    if (this.#minions.get(id)?.isEnding && /^The return of job \d+ waits/.test(message)) {
+      this.#ledger.breaks(`${id} says of a return that it waits when it ends`);
+    }
+    const [, jid, missed] = /^Job (\d+) ended before \d+ minions had it, while no master ran: (.*)$/.exec(message) ??
+      [];
+    // What another master has stored is not known while the database is away.
+    if (this.#cluster !== undefined) return;
+    for (const each of missed?.split(", ") ?? []) {
+      if (each === "" || this.#store.has(jid, each)) {
+        this.#ledger.breaks(`the log says that ${each} missed ${jid}`);
+      }
+    }
+  }
+
+  /** A minion that was away gets at once what it has missed, unless something else goes wrong. */
+  #arrive(ids: readonly string[]): void {
+    const arrivedMs = this.#world.nowMs;
+    if (this.#cluster !== undefined || this.#stormy || arrivedMs - this.#disturbedMs < CALM_MS) return;
+    for (const id of ids) {
+      const jids = this.#ledger.waitingFor(id, 2 * ARRIVAL_MS / 1000);
+      this.#world.after(ARRIVAL_MS, () => {
+        if (this.#disturbedMs > arrivedMs) return;
+        for (const jid of jids) {
+          if (!this.#ledger.hasGot(jid, id)) this.#ledger.breaks(`${id} is there, and has not got ${jid}`);
+        }
+      }, this.#keeper);
+    }
   }
 
   /** Fires an event that the reactor answers with a job. */
@@ -293,9 +424,12 @@ class Fleet {
       process.onDeath = () => {
         this.#world.note(`${name} died`);
         this.#ledger.die(name);
+        this.#disturbedMs = this.#world.nowMs;
         this.#network.forget(process);
         host.powerFails?.();
-        this.#world.after(this.#world.random.between(...AWAY_MS), () => host.process = start(), this.#keeper);
+        const awayMs = this.#awayMs.get(name) ?? this.#world.random.between(...AWAY_MS);
+        this.#awayMs.delete(name);
+        this.#world.after(awayMs, () => host.process = start(), this.#keeper);
       };
       this.#world.note(`${name} starts`);
       this.#world.within(process, () => run(process));
@@ -311,18 +445,28 @@ class Fleet {
 
   #startMaster(i: number, process: SimulatedProcess): void {
     const { keys: { master: key } } = this.#options;
+    const pushed = new Set<string>();
     const cluster = this.#cluster && {
       ...this.#cluster,
       origin: i + 1,
+      onPush: (jid: string) => {
+        const text = `${jid} is given to the Publisher of ${MASTERS[i]} twice`;
+        if (pushed.has(jid)) this.#ledger.breaks(text);
+        pushed.add(jid);
+      },
       onLease: (name: LeaseName, holds: boolean) => holds && this.#onLease(i, name),
     };
     this.#masters[i] = undefined;
+    this.#disturbedMs = this.#world.nowMs;
+    if (this.#world.random.chance(STRANGE_SHARE)) writeStrangeJobs(this.#masterOpts[i], key);
     SimulatedMaster.start({
       process,
       opts: this.#masterOpts[i],
       key,
       log: this.#log,
       onOrder: (order, jid) => this.#ledger.order(order, jid),
+      onPublish: (published) => this.#publishes.note(published),
+      onArrivals: (ids) => this.#arrive(ids),
       ...cluster && { cluster },
     }).then(
       (master) => this.#masters[i] = master,
@@ -339,13 +483,34 @@ class Fleet {
     const configDir = `${this.#root}/${id}/etc/salt`;
     const { opts } = loadMinionConfig({
       configDir,
-      overrides: { ...this.#overrides(id), id, master: "127.0.0.1", random_reauth_delay: 0 },
+      overrides: {
+        ...this.#overrides(id),
+        id,
+        master: "127.0.0.1",
+        random_reauth_delay: 0,
+        sign_pub_messages: true,
+        // So few that a new generation of ids begins.
+        minion_jid_queue_hwm: 3,
+        ...this.#isQuick && { request_channel_timeout: 5, request_channel_tries: 1 },
+        ...this.#keepsFew && { return_spool_max_size: FEW_BYTES, return_spool_max_age: FEW_S },
+      },
     });
     for (const path of [opts.pki_dir, opts.cachedir]) Deno.mkdirSync(path, { recursive: true });
+    if (this.#world.random.chance(STRANGE_SHARE)) writeStrangeReturn(opts.cachedir);
+    this.#caches.set(id, opts.cachedir);
     // The first one that answers serves it; each minion begins with another.
     const masters = this.#masterOpts.map((_, i) => addressOf(MASTERS[i]));
     if (this.#cluster !== undefined && this.#world.random.chance(0.5)) masters.reverse();
-    const parts = { process, opts, key, log: this.#log, ledger: this.#ledger, store: this.#store, masters };
+    const parts = {
+      process,
+      opts,
+      key,
+      log: this.#log,
+      ledger: this.#ledger,
+      store: this.#store,
+      masters,
+      onMade: (minion: SimulatedMinion) => this.#minions.set(id, minion),
+    };
     startMinion(parts).catch((error) => {
       if (process.alive) throw error;
     });
@@ -409,13 +574,25 @@ class Fleet {
         "stall",
         () => this.#network.wires.forEach((each) => random.chance(0.5) && each.stall(random.between(0, 15_000))),
       ],
-      ["rotate", () => master.process.alive && this.#world.within(master.process, () => this.#rotate(master))],
-      ["clock", () => random.pick(this.#hosts).machine.offsetMs += random.between(-this.#jumpMs, this.#jumpMs)],
+      ["rotate", () => this.#inMaster(master, (running) => this.#rotate(running))],
+      ["clock", () => random.pick(this.#hosts).machine.offsetMs = random.between(-this.#jumpMs, this.#jumpMs)],
+      ["lost publish", () => this.#masterOf(master)?.losePublish()],
+      ["new publisher", () => this.#inMaster(master, (running) => running.renewPublisher())],
     ];
   }
 
-  #rotate(host: Host): void {
-    this.#masters[this.#masterHosts.indexOf(host)]?.rotate();
+  #masterOf(host: Host): SimulatedMaster | undefined {
+    return host.process.alive ? this.#masters[this.#masterHosts.indexOf(host)] : undefined;
+  }
+
+  #inMaster(host: Host, run: (master: SimulatedMaster) => void): void {
+    const master = this.#masterOf(host);
+    if (master !== undefined) this.#world.after(0, () => run(master), host.process);
+  }
+
+  #rotate(master: SimulatedMaster): void {
+    if (this.#cluster === undefined && this.#world.random.chance(0.5)) void master.announceAndRotate();
+    else master.rotate();
   }
 
   /** Clocks of the masters of a cluster may differ by a minute. */

@@ -34,6 +34,19 @@ interface Told {
   readonly deathsBefore: number;
 }
 
+/** Who has confirmed a job, and when it ends, if it does, in milliseconds of the world. */
+export interface ConfirmedBy {
+  readonly master: string;
+  readonly endMs?: number;
+  /** Whether a client waits for its outcomes. */
+  readonly isTold: boolean;
+  /** Whether each minion must return it. Default: yes, if its time is long enough. */
+  readonly isPromised?: boolean;
+}
+
+/** Milliseconds after the last fault in which every minion is connected again. */
+const RECOVERY_MS = 45_000;
+
 /** What was counted. */
 export interface Counts {
   readonly jobs: number;
@@ -56,6 +69,15 @@ export class Ledger {
   #orders: readonly Order[] = [];
   /** Returns that were seen to be stored. */
   readonly #stored = new Set<string>();
+  /** When a job ends that may not wait for ever, in milliseconds of the world. */
+  readonly #ends = new Map<string, number>();
+  readonly #unpromised = new Set<string>();
+  /** Returns that a minion has dropped, because it may keep only so many. */
+  readonly #dropped = new Set<string>();
+  /** When nothing goes wrong any more. */
+  #quietMs = Infinity;
+  /** Whether every job has been done, and none may begin. */
+  #isOver = false;
 
   /** Number of jobs that the master has confirmed, of runs, and of outcomes that clients were told. */
   get counts(): Counts {
@@ -73,10 +95,15 @@ export class Ledger {
   }
 
   /** A master has given an operator the id of a job, and has named its minions. */
-  confirm(jid: string, ids: readonly string[], master: string): void {
+  confirm(jid: string, ids: readonly string[], { master, endMs, isTold, isPromised = true }: ConfirmedBy): void {
     if (this.#confirmed.has(jid)) this.#breaks(`${jid} is the id of two jobs`);
     this.#confirmed.set(jid, ids);
-    this.#told.set(jid, { outcomes: new Map(), state: "waits", master, deathsBefore: this.#deathsOf(master) });
+    if (endMs !== undefined) this.#ends.set(jid, endMs);
+    if (!isPromised) this.#unpromised.add(jid);
+    for (const key of this.#runs.keys()) this.#checkTarget(key);
+    if (isTold) {
+      this.#told.set(jid, { outcomes: new Map(), state: "waits", master, deathsBefore: this.#deathsOf(master) });
+    }
     world().note(`confirmed ${jid} for ${ids.join(",")}`);
   }
 
@@ -135,6 +162,51 @@ export class Ledger {
     world().note(`runs ${key}`);
     if (count > 1) this.#breaks(`${key} ran ${count} times`);
     if (store.has(jid, id)) this.#breaks(`${key} began after its return was stored`);
+    if (this.#isOver) this.#breaks(`${key} began when every job had been done`);
+    this.#checkTarget(key);
+  }
+
+  #checkTarget(key: string): void {
+    const [jid, id] = key.split(" on ");
+    if (this.#confirmed.get(jid)?.includes(id) === false) this.breaks(`${key} ran, and it is no target`);
+  }
+
+  /** Whether a minion has begun a job. */
+  hasBegun(jid: string, id: string): boolean {
+    return this.#runs.has(`${jid} on ${id}`);
+  }
+
+  /** The confirmed jobs that a minion has not begun, and which are not over in the next seconds. */
+  waitingFor(id: string, seconds: number): string[] {
+    const untilMs = world().nowMs + 1000 * seconds;
+    return [...this.#confirmed].filter(([jid, ids]) =>
+      ids.includes(id) && !this.hasBegun(jid, id) && (this.#ends.get(jid) ?? Infinity) > untilMs
+    ).map(([jid]) => jid);
+  }
+
+  /** Whether a minion has begun a job, or has returned it as interrupted before. */
+  hasGot(jid: string, id: string): boolean {
+    return this.hasBegun(jid, id) || this.#acknowledged.has(`${jid} ${id}`);
+  }
+
+  /** A minion has dropped a return. */
+  drop(jid: string, id: string): void {
+    this.#dropped.add(`${jid} ${id}`);
+  }
+
+  /** Whether minions have dropped returns: their jobs are never known to be done. */
+  get hasDropped(): boolean {
+    return this.#dropped.size > 0;
+  }
+
+  /** Nothing goes wrong from now on. */
+  calm(): void {
+    this.#quietMs = world().nowMs;
+  }
+
+  /** Every job has been done: none may begin any more. */
+  finish(): void {
+    this.#isOver = true;
   }
 
   /** A reactor publishes the job of an order. */
@@ -184,21 +256,28 @@ export class Ledger {
   /** Whether a return was stored once: each is asked for again and again, at last by {@linkcode violations}. */
   #hasSeen(store: StoredReturns, jid: string, id: string): boolean {
     const key = `${jid} ${id}`;
-    if (this.#stored.has(key)) return true;
+    if (this.#stored.has(key) || this.#dropped.has(key)) return true;
     if (!store.has(jid, id)) return false;
     this.#stored.add(key);
     return true;
   }
 
   #missing(store: StoredReturns): string[] {
-    return [...this.#confirmed].flatMap(([jid, ids]) =>
+    return [...this.#confirmed].filter(([jid]) => this.#isPromised(jid)).flatMap(([jid, ids]) =>
       ids.filter((id) => !store.has(jid, id)).map((id) => `${jid} on ${id}`)
     );
   }
 
+  /** Whether a job may be delivered for so long that every minion is there. */
+  #isPromised(jid: string): boolean {
+    return !this.#unpromised.has(jid) && (this.#ends.get(jid) ?? Infinity) > this.#quietMs + RECOVERY_MS;
+  }
+
   /** The jobs whose clients wait. */
   get #waiting(): string[] {
-    return [...this.#told].filter(([, { state }]) => state === "waits").map(([jid]) => jid);
+    // Who has dropped its return is waited for without an end.
+    const dropped = new Set([...this.#dropped].map((key) => key.split(" ")[0]));
+    return [...this.#told].filter(([jid, { state }]) => state === "waits" && !dropped.has(jid)).map(([jid]) => jid);
   }
 
   /** What was told as returned, and is not stored. */
@@ -213,6 +292,7 @@ export class Ledger {
 
   /** The promises that were broken, each in a line. */
   violations(store: StoredReturns): string[] {
+    const seen = { has: (jid: string, id: string) => this.#hasSeen(store, jid, id) };
     const lost = [...this.#acknowledged].filter((key) => {
       const [jid, id] = key.split(" ");
       return !store.has(jid, id);
@@ -222,8 +302,8 @@ export class Ledger {
       ...lost.map((key) => `the return ${key} was acknowledged, and is not stored`),
       ...this.#toldWrong(store),
       ...this.#waiting.map((jid) => `the client of ${jid} still waits`),
-      ...this.#missing(store).map((key) => `${key}: confirmed, and there is no return`),
-      ...this.#undone(store).map((order) => `the order ${order} is in the log of events, and was not done`),
+      ...this.#missing(seen).map((key) => `${key}: confirmed, and there is no return`),
+      ...this.#undone(seen).map((order) => `the order ${order} is in the log of events, and was not done`),
     ];
   }
 }

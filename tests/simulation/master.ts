@@ -18,6 +18,8 @@ import { openSessions } from "#lib/keys/open_sessions.ts";
 import { type MinionSessions, SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import { KeyRotation } from "#lib/master/daemon/key_rotation.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import { restoreFromJournal } from "#lib/master/daemon/journal.ts";
 import { openServices } from "#lib/master/daemon/mworker_services.ts";
 import { JobDelivery } from "#lib/master/publisher/delivery.ts";
@@ -28,9 +30,11 @@ import { RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { signInMemory } from "#lib/master/requests/sign_in_turns.ts";
 import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 import { SimulatedBus } from "./bus.ts";
 import { type ClusterParts, SimulatedMember } from "./member.ts";
 import { type Connection, network } from "#tests/simulation/world/network.ts";
+import type { Published } from "./publish_check.ts";
 import { PublishSocket } from "#tests/simulation/world/publish_socket.ts";
 import { startReactor } from "./reactor.ts";
 import { type SimulatedProcess, world } from "#tests/simulation/world/world.ts";
@@ -42,6 +46,12 @@ const PUBLISH_PORT = 4505;
 /** As a real master numbers the events of a cluster. */
 const EVENTS_PER_MS = 100;
 
+/** How often a publish is lost, if one is. */
+const LOST = 0.5;
+
+/** Longer than it takes from the announcement of a key to its use, in milliseconds. */
+const ANNOUNCED_MS = 3_200;
+
 /** What a master is started with. */
 export interface MasterParts {
   readonly process: SimulatedProcess;
@@ -50,6 +60,10 @@ export interface MasterParts {
   readonly log: Logger;
   /** Called with the number of an order and the id of its job, before the reactor publishes that. */
   onOrder(order: number, jid: string): void;
+  /** Called with each publish, before it is sent. */
+  onPublish(published: Published): void;
+  /** Called with minions that have just connected. */
+  onArrivals(ids: readonly string[]): void;
   /** What it shares with the other masters of its cluster, if it has one. */
   readonly cluster?: ClusterParts;
 }
@@ -60,7 +74,11 @@ export class SimulatedMaster {
   readonly #sharedKey: SharedKey;
   /** Its part of the cluster. */
   readonly member: SimulatedMember | undefined;
-  readonly #publishing: PublishSocket;
+  readonly #sealer: PublishSealer;
+  readonly #sessions: MinionSessions;
+  readonly #bus: SimulatedBus;
+  #publishing: PublishSocket;
+  #delivery: JobDelivery;
 
   /** Starts it, in the current process, when what the last one left in its journal is restored. */
   static async start(parts: MasterParts): Promise<SimulatedMaster> {
@@ -75,24 +93,25 @@ export class SimulatedMaster {
     // A new process has made no job id yet. Masters of a cluster never make the same: here they count together.
     if (cluster === undefined) shareJids(jidMemory());
     const own = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
-    const sessions = openSessions(opts, { sessions: own.memory, cluster });
-    const host = opts.interface === "0.0.0.0" ? "127.0.0.1" : opts.interface;
+    this.#sessions = openSessions(opts, { sessions: own.memory, cluster });
     const events = { context: 0n, address: `inproc://${process.name}/events` };
-    const bus = new SimulatedBus({
+    const isNumbered = cluster === undefined;
+    this.#sealer = new PublishSealer(opts, { sharedKey: this.#sharedKey, masterKeys: { current: key }, isNumbered });
+    this.#bus = new SimulatedBus({
       process,
       opts,
       log,
       events: events.address,
       ...cluster && { firstNumber: Date.now() * EVENTS_PER_MS },
-      onEvent: (frame) => unpackMatching(frame, (tag) => (delivery.jobs.noteEvent(tag), false)),
+      onEvent: (frame) => unpackMatching(frame, (tag) => (this.#delivery.noteEvent(tag), false)),
     });
-    const delivery = this.#openDelivery(sessions, { socket: () => this.#publishing, bus });
-    this.#publishing = delivery.socket;
+    [this.#delivery, this.#publishing] = this.#openPublisher();
+    void this.#delivery.takeUp();
+    this.member?.open();
     network().listen(`ipc://${publishPullPath(opts.sock_dir)}`, {
       process,
-      receive: ([frame]) => void delivery.jobs.deliver(frame),
+      receive: ([frame]) => void this.#delivery.deliver(frame),
     });
-    network().listen(`tcp://${host}:${PUBLISH_PORT}`, delivery.socket);
     const { services } = openServices(opts, {
       sharedKey: this.#sharedKey.memory,
       sessions: own.memory,
@@ -110,38 +129,85 @@ export class SimulatedMaster {
     }, { log, plugins: { backends: BACKENDS, loadEauth }, onWait: ownConnection, post: () => {} });
     const all = this.member?.within(services) ?? services;
     const requests = new RequestHandler(all);
-    network().listen(`tcp://${host}:4506`, {
+    network().listen(`tcp://${this.#host}:4506`, {
       process,
       receive: ([frame], connection) => void answer(requests, frame, connection),
     });
     startReactor({ opts, log, services: all, lease: this.member?.reactorLease, onOrder: parts.onOrder });
   }
 
-  #openDelivery(sessions: MinionSessions, { socket, bus }: { socket(): PublishSocket; readonly bus: SimulatedBus }) {
+  /** What the Publisher has: the delivery of jobs, presence, and the socket. */
+  #openPublisher(): [JobDelivery, PublishSocket] {
     const { process, opts, key, log } = this.#parts;
     const book = new PresenceBook({
-      sessionKeys: (id) => sessions.crypticles(id).map(({ keyString }) => keyString),
+      sessionKeys: (id) => this.#sessions.crypticles(id).map(({ keyString }) => keyString),
       sharedKey: () => this.#sharedKey.text,
     });
-    const isNumbered = this.member === undefined;
-    const sealer = new PublishSealer(opts, { sharedKey: this.#sharedKey, masterKeys: { current: key }, isNumbered });
     const jobs: JobDelivery = new JobDelivery({
       jobs: this.member?.store ?? openJobStore(opts, { log: log.error }),
       undelivered: new UndeliveredJobs(opts.cachedir, key.pem),
       log,
       isPresent: (id) => book.since.has(id),
-      publish: (load) => Promise.resolve(socket().publish(sealer.seal(load))),
+      publish: (load) => Promise.resolve(this.publish(load)),
     });
-    void jobs.takeUp();
-    this.member?.open();
     const presence = new PresenceReports({
       cachedir: opts.cachedir,
       book,
       log,
-      fire: (tag, data) => Promise.resolve(bus.publish(packEvent(tag, data))),
-      onArrivals: (ids) => jobs.arrived(ids),
+      fire: (tag, data) => Promise.resolve(this.#bus.publish(packEvent(tag, data))),
+      onArrivals: (ids) => {
+        this.#parts.onArrivals(ids);
+        return jobs.arrived(ids);
+      },
     });
-    return { jobs, socket: new PublishSocket(process, { onSubscription: (frame) => presence.receive(frame) }) };
+    const socket = new PublishSocket(process, { onSubscription: (frame) => presence.receive(frame) });
+    network().listen(`tcp://${this.#host}:${PUBLISH_PORT}`, socket);
+    return [jobs, socket];
+  }
+
+  /** Its Publisher dies, and another one takes its place. */
+  renewPublisher(): void {
+    world().note("the Publisher is a new one");
+    this.#delivery.close();
+    this.#publishing.close();
+    [this.#delivery, this.#publishing] = this.#openPublisher();
+    void this.#delivery.takeUp();
+    this.member?.takeUpAgain();
+  }
+
+  get #host(): string {
+    const { interface: address } = this.#parts.opts;
+    return address === "0.0.0.0" ? "127.0.0.1" : address;
+  }
+
+  /** Seals and publishes a load. */
+  publish(load: ValueMap): void {
+    const frame = this.#sealer.seal(load);
+    this.#parts.onPublish({ load, frame, sharedKey: this.#sharedKey.text, process: this.#parts.process });
+    this.#publishing.publish(frame);
+  }
+
+  /** Sends a frame as it is to everybody who listens. */
+  send(frame: Uint8Array): void {
+    this.#publishing.publish(frame);
+  }
+
+  /** The next publish does not reach some minions. */
+  losePublish(): void {
+    this.#publishing.loseNext(LOST);
+  }
+
+  /** The current shared key. */
+  get sharedKey(): SharedKey {
+    return this.#sharedKey;
+  }
+
+  /** Announces a new shared key, and uses it after some seconds. */
+  async announceAndRotate(): Promise<void> {
+    const { opts, log } = this.#parts;
+    const rotation = new KeyRotation({ opts, log, sharedKey: this.#sharedKey, fire: () => Promise.resolve() });
+    rotation.rotate("a key was deleted or rejected");
+    await sleep(ANNOUNCED_MS);
   }
 
   /** Makes a new shared key, as the master does at an interval and when a key was deleted. */

@@ -43,12 +43,16 @@ export interface ClusterParts {
   readonly root: Uint8Array;
   /** The publish key of all masters. */
   readonly sharedKey: SharedKey;
+  /** Called with each new job of another master. */
+  onPush(jid: string): void;
   /** Called often, with whether this master holds each lease. */
   onLease(name: LeaseName, holds: boolean): void;
 }
 
 /** Rows of publishes that are read at once: so few that there is more than one page. */
 const MOST_ROWS = 3;
+/** How often rows that are over are removed, in milliseconds. */
+const CLEAN_MS = 60_000;
 /** How often a master looks at its leases, in milliseconds. */
 const LOOK_MS = 250;
 /** Pause before the exchange of events is begun again, in milliseconds. */
@@ -67,7 +71,7 @@ export class SimulatedMember {
 
   /** Joins, in the current process. */
   constructor(
-    { database, origin, root, onLease }: ClusterParts,
+    { database, origin, root, onLease, onPush }: ClusterParts,
     { opts, key, log }: { readonly opts: MasterOpts; readonly key: PrivateKey; readonly log: Logger },
   ) {
     const leaseMs = opts.cluster_lease * 1000;
@@ -100,11 +104,19 @@ export class SimulatedMember {
       mostRows: MOST_ROWS,
       pending: () => new UndeliveredJobs(opts.cachedir, key.pem).pending(readMoment()),
       async push({ load, minions, ttlMs, live }, again) {
+        if (!again) onPush(str(load.get("jid") ?? ""));
         await publisher.send([encode(map({ load, minions: [...minions], ttl_ms: ttlMs, live, again }), "disk")]);
       },
     });
     const maintains = () => this.flags.holds("maintenance");
     this.#state = new SharedState(opts, { db: cluster, keys: new RootKeys(root), log, maintains });
+    // As jobPart does (lib/cluster/job_part.ts).
+    setInterval(() => {
+      if (cluster.away || !maintains()) return;
+      this.#publishes.clean().catch((error) => {
+        if (!(error instanceof DatabaseAwayError)) throw error;
+      });
+    }, CLEAN_MS);
     this.reactorLease = leaseOf(cluster, this.flags);
     const bus = new EventSender(masterBus(opts.sock_dir).pull);
     this.#exchange = new EventExchange({
@@ -123,6 +135,13 @@ export class SimulatedMember {
     this.#publishes.open();
     this.#state.start();
     void this.#exchangeEvents();
+  }
+
+  /** The Publisher is a new one. */
+  takeUpAgain(): void {
+    this.#publishes.takeUpAgain().catch((error) => {
+      if (!(error instanceof DatabaseAwayError)) throw error;
+    });
   }
 
   /** As eventPart does (lib/cluster/event_part.ts). */

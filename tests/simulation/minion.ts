@@ -12,6 +12,8 @@ import { minionJournal, restoreMinion } from "#lib/minion/agent/journal.ts";
 import { MinionJobs } from "#lib/minion/agent/jobs.ts";
 import { MasterConnection } from "#lib/minion/masters/master_connection.ts";
 import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
+import { RequestTimeoutError, WireError } from "#lib/errors.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
@@ -30,24 +32,102 @@ export interface MinionParts {
   readonly store: StoredReturns;
   /** The addresses of its masters, which are tried in turn. */
   readonly masters: readonly string[];
+  /** Gets the minion when it connects. */
+  onMade(minion: SimulatedMinion): void;
 }
 
 /** The longest job, in milliseconds. */
 const LONGEST_JOB_MS = 3_000;
 
-/** A connection that tells which returns the master has acknowledged. */
+/** A return that the master does not take, and what came of it and of those behind it. */
+export interface HeldReturn {
+  readonly kind: "refused" | "silent";
+  /** Since when, in milliseconds of the world. */
+  readonly sinceMs: number;
+  /** Its job; `undefined` before it is sent first. */
+  jid?: string;
+  /** When it was sent, in milliseconds of the world. */
+  readonly triesMs: number[];
+  /** The returns that were acknowledged meanwhile, how long each waited, in milliseconds, and after how many tries. */
+  readonly behind: { readonly jid: string; readonly waitedMs: number; readonly tries: number }[];
+}
+
+/** How long a minion waits for an answer that does not come, in milliseconds. */
+const SILENCE_MS = 3_000;
+
+/** A connection that tells which returns the master has acknowledged, and may hold one back. */
 class ObservedConnection extends MasterConnection {
   /** Called with a return that was acknowledged. */
-  onAcknowledged: (load: ValueMap) => void = () => {};
+  onAcknowledged: (jid: string) => void = () => {};
+  /** Called before a return is sent. */
+  beforeReturn: () => void = () => {};
+  held: HeldReturn | undefined;
+  tries = 0;
 
   override async ask(load: ValueMap): Promise<void> {
+    const jid = str(load.get("jid") ?? "");
+    if (load.get("cmd") !== "_return") return await super.ask(load);
+    this.tries++;
+    this.beforeReturn();
+    await this.#hold(jid);
     await super.ask(load);
-    if (load.get("cmd") === "_return") this.onAcknowledged(load);
+    this.onAcknowledged(jid);
+  }
+
+  async #hold(jid: string): Promise<void> {
+    if (this.held === undefined || (this.held.jid ??= jid) !== jid) return;
+    this.held.triesMs.push(world().nowMs);
+    if (this.held.kind === "refused") throw new WireError("the master could not take it");
+    await sleep(SILENCE_MS);
+    throw new RequestTimeoutError("tcp://127.0.0.1:4506", SILENCE_MS);
+  }
+}
+
+/** A running minion, as one looks at it from outside. */
+export class SimulatedMinion {
+  readonly #connection: ObservedConnection;
+  readonly #closing: AbortController;
+
+  constructor(connection: ObservedConnection, closing: AbortController) {
+    this.#connection = connection;
+    this.#closing = closing;
+  }
+
+  /** Number of returns that the master has not acknowledged. */
+  get waiting(): number {
+    return this.#connection.spool.size;
+  }
+
+  /** How often it has sent a return. */
+  get tries(): number {
+    return this.#connection.tries;
+  }
+
+  /** The next return is not acknowledged until {@linkcode release}. */
+  hold(kind: HeldReturn["kind"]): HeldReturn {
+    return this.#connection.held = { kind, sinceMs: world().nowMs, triesMs: [], behind: [] };
+  }
+
+  /** Ends a {@linkcode hold}. */
+  release(): void {
+    this.#connection.held = undefined;
+  }
+
+  /** Whether it was told to end. */
+  get isEnding(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Ends it, as its service does. */
+  async stop(): Promise<void> {
+    this.#closing.abort(new Error("The minion ends"));
+    this.#connection.close();
+    await this.#connection.spool.close();
   }
 }
 
 /** Runs jobs by waiting. */
-function idlePool({ process, opts, ledger, store }: MinionParts) {
+function idlePool({ process, opts, ledger, store }: MinionParts, endedMs: Map<string, number>) {
   const running = new Set<string>();
   return {
     get size() {
@@ -63,6 +143,7 @@ function idlePool({ process, opts, ledger, store }: MinionParts) {
       return new Promise((resolve) => {
         world().after(world().random.between(1, LONGEST_JOB_MS), () => {
           running.delete(jid);
+          endedMs.set(jid, world().nowMs);
           resolve(map({ return: true, retcode: 0, success: true }));
         });
       });
@@ -77,6 +158,17 @@ function isRunning(load: ValueMap, running: ReadonlySet<string>): ValueMap {
   return map({ return: answer, retcode: 0, success: true });
 }
 
+/** A minion keeps so many returns as its options say, and none for longer. */
+function checkSpool({ id, cachedir, ...opts }: MinionOpts, breaks: (text: string) => void): void {
+  const directory = `${cachedir}/returns`;
+  const names = [...Deno.readDirSync(directory)].map(({ name }) => name).filter((name) => /^\d+\.p$/.test(name));
+  const bytes = names.reduce((sum, name) => sum + Deno.statSync(`${directory}/${name}`).size, 0);
+  const { return_spool_max_size: mostBytes, return_spool_max_age: mostS } = opts;
+  if (bytes > mostBytes && names.length > 1) breaks(`${id} keeps ${bytes} bytes of returns`);
+  const ageS = (Date.now() - Number.parseInt(names.toSorted()[0] ?? "") / 1000) / 1000;
+  if (ageS > mostS) breaks(`${id} keeps a return for ${Math.round(ageS)} s`);
+}
+
 /** Starts a minion, in the current process. */
 export async function startMinion(parts: MinionParts): Promise<void> {
   const { opts, key, log, ledger } = parts;
@@ -86,6 +178,7 @@ export async function startMinion(parts: MinionParts): Promise<void> {
   const proc = new ProcFiles(opts.cachedir, journal);
   const jids = new JidMemory({ ...memory, journal });
   for (const { load } of proc.left) jids.add(str(load.get("jid") ?? ""));
+  const closing = new AbortController(), endedMs = new Map<string, number>();
   const connection = new ObservedConnection(
     {
       opts,
@@ -94,7 +187,7 @@ export async function startMinion(parts: MinionParts): Promise<void> {
       jids,
       journal,
       kept: new KeptReturns(opts.cachedir, log),
-      closing: new AbortController().signal,
+      closing: closing.signal,
       grains: () => new Map(),
       admit: (jid, load) => jobs.note(jid, load, "running"),
       take: (load) => jobs.take(load),
@@ -107,11 +200,17 @@ export async function startMinion(parts: MinionParts): Promise<void> {
     parts.masters.map((host) => ({ host, port: opts.master_port })),
     { isOneOfSeveral: false },
   );
-  connection.onAcknowledged = (load) => ledger.acknowledge(str(load.get("jid") ?? ""), opts.id);
+  connection.onAcknowledged = (jid) => {
+    ledger.acknowledge(jid, opts.id);
+    const ended = endedMs.get(jid) ?? -Infinity;
+    if (ended >= (connection.held?.sinceMs ?? Infinity)) {
+      connection.held?.behind.push({ jid, waitedMs: world().nowMs - ended, tries: connection.held.triesMs.length });
+    }
+  };
   const jobs = new MinionJobs({
     opts,
     log,
-    pool: idlePool(parts),
+    pool: idlePool(parts, endedMs),
     spool: connection.spool,
     returners: { give: () => {} },
     proc,
@@ -121,6 +220,8 @@ export async function startMinion(parts: MinionParts): Promise<void> {
     maxRequestBytes: () => connection.maxRequestBytes,
     onStateRun: () => {},
   });
+  connection.beforeReturn = () => checkSpool(opts, (text) => ledger.breaks(text));
+  parts.onMade(new SimulatedMinion(connection, closing));
   await jobs.returnLeft();
   await connection.connect();
   connection.spool.flush();

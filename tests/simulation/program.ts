@@ -39,7 +39,11 @@ async function main([first, last, jobs, seconds, trace]: string[]): Promise<numb
       jobs: Number(jobs),
       keys,
       ...trace === "trace" && { trace: print },
+    }).catch((error) => {
+      print(`seed ${seed}: ${describeError(error)}`);
+      return undefined;
     });
+    if (outcome === undefined) return 3;
     outcomes.push(outcome);
     if (trace === "hash") print(`seed ${seed}: ${outcome.hash}`);
     if (outcome.violations.length > 0) failed.push(seed);
@@ -64,7 +68,7 @@ async function main([first, last, jobs, seconds, trace]: string[]): Promise<numb
 // A rejection here would be taken for the death of a process.
 Deno.exit(
   await main(Deno.args).catch((error) => {
-    print(describeError(error));
+    print(`seed ${Deno.args[0]}: ${describeError(error)}`);
     return 3;
   }),
 );

@@ -13,6 +13,7 @@ const SEEDS = 50;
 /** The faults of that many seeds, and how often each happens at least. */
 const FAULTS = {
   ...{ clock: 25, cut: 25, "kill both": 25, "kill master": 25, "kill minion": 25, rotate: 25, stall: 25 },
+  ...{ "lost publish": 25, "new publisher": 25 },
   ...{ "power of all": 5, "power of master": 5, "power of minion": 5 },
   ...{ "stop master": 3, "database away": 3, "cut from database": 3 },
 };

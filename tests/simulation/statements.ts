@@ -18,6 +18,7 @@ const STATEMENTS: readonly Statement[] = [
   ...KEY_STATEMENTS,
   [/insert into salt\.publishes/, addPublishes],
   [/from salt\.publishes\s+where origin = m\.origin/, publishesAfter],
+  [/delete from salt\.publishes where until/, cleanPublishes],
   [/update salt\.masters set seen/, sign],
   [/insert into salt\.leases/, takeLeases],
   [/select origin, name from salt\.masters/, livePeers],
@@ -80,6 +81,11 @@ function publishesAfter({ publishes, members, given: times }: ModelTables, param
       sealed,
     })),
   );
+}
+
+function cleanPublishes(tables: ModelTables, [keptS]: Parameters_): Answer {
+  tables.publishes = tables.publishes.filter(({ untilMs }) => untilMs >= world().nowMs - 1000 * Number(keptS));
+  return given();
 }
 
 function sign({ members }: ModelTables, [origin, incarnation, leaseMs]: Parameters_): Answer {

@@ -43,7 +43,7 @@ export interface EventRow {
 }
 
 /** The row of a publish. */
-interface PublishRow {
+export interface PublishRow {
   readonly origin: number;
   readonly seq: number;
   readonly jid: string;

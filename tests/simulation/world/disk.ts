@@ -55,6 +55,8 @@ function missing(path: string): Error {
 
 /** A disk. */
 class MemoryDisk {
+  /** Called with each new file and directory, and its mode. */
+  onMade: (path: string, mode: number) => void = () => {};
   #inodes = 1;
   readonly #root: DirectoryNode = new DiskDirectory(this.#info(0o700));
 
@@ -109,6 +111,7 @@ class MemoryDisk {
       const [directory, name] = this.#place(path);
       node = { kind: "file", info: this.#info(options.mode ?? 0o644), bytes: new Uint8Array() };
       this.#put(directory, name, node);
+      this.onMade(path, node.info.mode);
     }
     if (node.kind === "file" && options.truncate) node.bytes = new Uint8Array();
     return new OpenFile(node, options.append ?? false);
@@ -156,6 +159,7 @@ class MemoryDisk {
     }
     if (recursive) this.makeDirectory(path.slice(0, path.lastIndexOf("/")), { recursive, mode });
     this.#put(...this.#place(path), new DiskDirectory(this.#info(mode)));
+    this.onMade(path, mode);
   }
 
   /** As `Deno.removeSync`. */
@@ -195,6 +199,7 @@ class MemoryDisk {
   /** As `Deno.chmodSync`. */
   changeMode(path: string, mode: number): void {
     this.#existing(path).info.mode = mode;
+    this.onMade(path, mode);
   }
 
   /** Everything below a path is on the disk, as after an installation. */

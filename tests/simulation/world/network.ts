@@ -106,6 +106,19 @@ export class Connection {
 export class Network {
   readonly #listeners = new Map<string, Listener>();
   readonly #connections = new Set<Connection>();
+  /** Processes that reach no other host. */
+  readonly #isolated = new Set<string>();
+
+  /** A process reaches no other host, until {@linkcode join}. */
+  isolate(name: string): void {
+    this.#isolated.add(name);
+    for (const wire of this.wires) if (wire.client.name === name) wire.cut();
+  }
+
+  /** Ends an {@linkcode isolate}. */
+  join(name: string): void {
+    this.#isolated.delete(name);
+  }
 
   /** Open connections between hosts: those within a host are neither slow nor cut. */
   get wires(): Connection[] {
@@ -126,6 +139,7 @@ export class Network {
   connect(address: string, client: Client): Connection | undefined {
     const listener = this.#listeners.get(address);
     if (listener === undefined || !listener.process.alive || !client.process.alive) return undefined;
+    if (address.startsWith("tcp:") && this.#isolated.has(client.process.name)) return undefined;
     const connection = new Connection(address, client, listener);
     this.#connections.add(connection);
     world().after(world().random.between(LEAST_MS, MOST_MS), () => listener.connected?.(connection), listener.process);

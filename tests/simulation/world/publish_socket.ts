@@ -5,7 +5,7 @@
 
 import { startsWith } from "#lib/crypto/same_bytes.ts";
 import type { Connection, Frames } from "./network.ts";
-import type { SimulatedProcess } from "./world.ts";
+import { type SimulatedProcess, world } from "./world.ts";
 
 /** What a socket does besides publishing. */
 export interface PublishOptions {
@@ -21,6 +21,8 @@ export class PublishSocket {
   readonly #topics = new Map<Connection, Map<string, Uint8Array>>();
   readonly #options: PublishOptions;
   readonly #welcome: Uint8Array;
+  /** How likely the next message is lost for a subscriber. */
+  #loss = 0;
 
   /** Opens the socket of a process. */
   constructor(process: SimulatedProcess, options: PublishOptions) {
@@ -60,9 +62,23 @@ export class PublishSocket {
     for (const name of [...topics?.keys() ?? []]) this.#drop(topics!, name);
   }
 
+  /** Cuts all its connections. */
+  close(): void {
+    for (const connection of [...this.#topics.keys()]) connection.cut();
+    this.#topics.clear();
+  }
+
+  /** The next message is lost for some subscribers, as their queues are full. */
+  loseNext(probability: number): void {
+    this.#loss = probability;
+  }
+
   /** Sends a message to everybody who asked for it. */
   publish(frame: Uint8Array): void {
+    const loss = this.#loss;
+    this.#loss = 0;
     for (const [connection, topics] of this.#topics) {
+      if (loss > 0 && world().random.chance(loss)) continue;
       if (topics.values().some((topic) => startsWith(frame, topic))) connection.answer([frame]);
     }
   }
