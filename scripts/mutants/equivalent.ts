@@ -634,8 +634,8 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/minion/masters/jid_memory.ts",
-    code: 'writeFileAtomic(path, lines.join(""), { mode: 0o600 });',
-    change: "mode: 0o600 → ",
+    code: 'writeFileAtomic(path, lines.join(""), { mode: 0o600, sync: this.#options.journal !== undefined });',
+    change: "mode: 0o600,  → ",
     why: "the mode of writeFileAtomic is 0600 if none is given",
   },
   {
