@@ -13,8 +13,6 @@ const RECONNECT_MS = 100;
 
 /** How long a socket that is closed delivers what was sent, in milliseconds. */
 const LINGER_MS = 100;
-/** How often a thread is slow, and by how many milliseconds at most. */
-const SLOW_SHARE = 0.1, SLOW_MS = 800;
 
 /** An address of a socket of the same process. */
 export interface SharedPlace {
@@ -190,18 +188,6 @@ export class Outbox extends Endpoint {
   /** What was sent is still delivered. */
   override close(): void {
     world().after(LINGER_MS, () => super.close());
-  }
-
-  /** Who gives a job to the Publisher may have no processor for a while afterwards: it is another thread. */
-  override async send(frames: Frames, timeoutMs = -1): Promise<boolean> {
-    const sent = await super.send(frames, timeoutMs);
-    const { random } = world();
-    if (this.address.includes("publish_pull") && random.chance(SLOW_SHARE)) {
-      await new Promise<void>((resolve) => {
-        world().after(random.between(0, SLOW_MS), resolve);
-      });
-    }
-    return sent;
   }
 }
 
