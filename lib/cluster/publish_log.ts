@@ -79,6 +79,8 @@ export class PublishLog {
   /** Jobs that were pushed, with when they are over: a write that was repeated is one job. */
   readonly #known = new Map<string, number>();
   #late: Late[] = [];
+  /** Whether what is not over was taken up after the start. A new Publisher, which gets it too, changes nothing here. */
+  #hasTakenUp = false;
 
   constructor(parts: PublishLogParts) {
     this.#parts = parts;
@@ -153,9 +155,10 @@ export class PublishLog {
 
   async #look(): Promise<void> {
     await this.#writeLate();
-    const isFirst = this.#read.size === 0;
-    await this.#readRows(isFirst);
-    if (isFirst) await this.#giveLeft();
+    await this.#readRows(!this.#hasTakenUp);
+    if (this.#hasTakenUp) return;
+    await this.#giveLeft();
+    this.#hasTakenUp = true;
   }
 
   /** Gives the others what they have not got from the run of this master before. */
@@ -193,8 +196,6 @@ export class PublishLog {
       full = rows.length >= most;
     }
     for (const [origin, seq] of from) if (seq > (this.#read.get(origin) ?? -1)) this.#read.set(origin, seq);
-    // That all was read is known even if there was nothing.
-    this.#read.set(database.origin, 0);
     this.#forget();
   }
 

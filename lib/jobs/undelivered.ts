@@ -1,6 +1,6 @@
 /**
  * Jobs that are still to be delivered, in `<cachedir>/undelivered`, so that a restarted master continues where a killed
- * one stopped. Written by the MWorker that accepted the job, before the client is answered; removed by the Publisher
+ * one stopped. Written by the MWorker that accepted the job, before it is sent; removed by the Publisher
  * when all minions have acknowledged it, or its time is over.
  *
  * Most jobs end within a moment, and are records of a log (undelivered_log.ts). A job that may wait for more than a
@@ -27,12 +27,6 @@ import type { Delivery } from "./redelivery.ts";
 import { LONGEST_MS, UndeliveredLog } from "./undelivered_log.ts";
 import { isMap, map, str, toNumber, type Value } from "#lib/values/value.ts";
 
-/**
- * Time after publishing in which a file may still be written, in milliseconds; later ones are removed by the next
- * master.
- */
-const LATE_MS = 1_000;
-
 /** The jobs that an earlier master had not delivered to all minions. */
 export interface LeftJobs {
   /** Jobs with their remaining time. */
@@ -52,8 +46,6 @@ export class UndeliveredJobs {
   readonly #filed = new Set<string>();
   /** Those of them that are in the log as well, because a journal has restored them. */
   readonly #twice = new Set<string>();
-  /** Jobs whose files did not exist when they were to be removed, and since when. */
-  readonly #late = new Map<string, Moment>();
   readonly #crypticle: Crypticle;
   /** Jobs that are over according to the log, for {@linkcode restore}. */
   #over: Set<string> | undefined;
@@ -143,8 +135,7 @@ export class UndeliveredJobs {
 
   /**
    * Removes a job that any thread has given to {@linkcode save}, or that {@linkcode left} has found; may be called
-   * twice. A missing file may still be written, because that happens while the job is being sent: {@linkcode
-   * removeLate} removes it then.
+   * twice.
    */
   remove(delivery: Delivery, now: Moment): void {
     const { jid } = delivery;
@@ -152,21 +143,7 @@ export class UndeliveredJobs {
     const filed = this.#filed.delete(jid);
     if (this.#twice.delete(jid) || !filed && isBrief(delivery)) this.#inDirectory(() => this.#log.done(jid, now));
     if (!filed && isBrief(delivery)) return;
-    if (!removeIfExists(`${this.#directory}/${jid}`)) this.#late.set(jid, now);
-  }
-
-  /** Whether {@linkcode removeLate} has files to remove. */
-  get expectsLate(): boolean {
-    return this.#late.size > 0;
-  }
-
-  /** Removes files that did not exist when they were to be removed, {@linkcode LATE_MS} ago or longer. */
-  removeLate(now: Moment): void {
-    for (const [jid, since] of this.#late) {
-      if (msBetween(since, now) < LATE_MS) return; // later ones come after it
-      this.#late.delete(jid);
-      removeIfExists(`${this.#directory}/${jid}`);
-    }
+    removeIfExists(`${this.#directory}/${jid}`);
   }
 
   /**

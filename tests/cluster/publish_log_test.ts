@@ -47,7 +47,12 @@ class Pushed {
         return Promise.resolve();
       },
     });
+  }
+
+  /** Follows the other masters. */
+  open(): this {
     this.log.open();
+    return this;
   }
 }
 
@@ -57,7 +62,7 @@ Deno.test({
   async fn() {
     await using place = await startClusterPlace();
     const first = await place.member(1);
-    const [a, b] = [new Pushed(first), new Pushed(await place.member(2))];
+    const [a, b] = [new Pushed(first).open(), new Pushed(await place.member(2)).open()];
     const jobs = Array.from({ length: 30 }, (_, n) => job(n));
     await Promise.all(jobs.map((one) => a.log.add(one)));
     assertEquals(await b.log.add(job(100, 0)), "committed");
@@ -82,12 +87,12 @@ Deno.test({
   ignore: missing,
   async fn() {
     await using place = await startClusterPlace();
-    const a = new Pushed(await place.member(1)), b = new Pushed(await place.member(2));
+    const a = new Pushed(await place.member(1)).open(), b = new Pushed(await place.member(2)).open();
     await a.log.add(job(1));
     await b.log.add(job(2));
     await b.log.add(job(3));
     await place.server.sql(`update salt.publishes set until = now() where jid like '%3'`);
-    const again = new Pushed(await place.member(2));
+    const again = new Pushed(await place.member(2)).open();
     await eventually(() => again.jobs.length === 2, { what: "what is not over" });
     assertEquals(again.jobs, ["1 again", "2 again"]);
     await a.log.add(job(4));
@@ -103,7 +108,7 @@ Deno.test({
   async fn() {
     await using place = await startClusterPlace();
     const first = await place.member(1);
-    const a = new Pushed(first), b = new Pushed(await place.member(2));
+    const a = new Pushed(first).open(), b = new Pushed(await place.member(2)).open();
     await a.log.add(job(1));
     await eventually(() => b.jobs.length === 1, { what: "the first job" });
     await place.server.crash();
@@ -121,16 +126,21 @@ Deno.test({
   ignore: missing,
   async fn() {
     await using place = await startClusterPlace();
-    const b = new Pushed(await place.member(2)), a = new Pushed(await place.member(1));
+    const b = new Pushed(await place.member(2)).open(), a = new Pushed(await place.member(1)).open();
     await a.log.add(job(1));
     await eventually(() => b.jobs.length === 1, { what: "the first job" });
     const paced: Delivery = { ...job(3), sent: ["web1"] };
-    const next = new Pushed(await place.member(1), ROOT, [job(1), job(2), paced]);
+    const next = new Pushed(await place.member(1), ROOT, [job(1), job(2), paced]).open();
     await eventually(() => b.jobs.length === 2, { what: "the job of the run before" });
     await next.log.add(job(4));
     await eventually(() => b.jobs.length === 3, { what: "the next job" });
-    assertEquals(b.numbers, ["1", "2", "4"]);
-    await place.server.sql(`do $$ begin assert (select count(*) from salt.publishes) = 3; end $$`);
+    // Its Publisher ends before it follows the others.
+    const third = new Pushed(await place.member(1), ROOT, [job(4), job(5)]);
+    await third.log.takeUpAgain();
+    third.open();
+    await eventually(() => b.jobs.length === 4, { what: "the job of the second run" });
+    assertEquals(b.numbers, ["1", "2", "4", "5"]);
+    await place.server.sql(`do $$ begin assert (select count(*) from salt.publishes) = 4; end $$`);
   },
 });
 
@@ -140,12 +150,12 @@ Deno.test({
   async fn() {
     await using place = await startClusterPlace();
     const reader = await place.member(2);
-    const a = new Pushed(await place.member(1)), b = new Pushed(reader);
+    const a = new Pushed(await place.member(1)).open(), b = new Pushed(reader).open();
     await a.log.add(job(1));
     await eventually(() => b.jobs.length === 1, { what: "the first job" });
     await place.server.sql(`do $$ begin assert (select count(*) from salt.publishes
       where position('a secret'::bytea in sealed) > 0 or position('test.echo'::bytea in sealed) > 0) = 0; end $$`);
-    const stranger = new Pushed(await place.member(3), new Uint8Array(32));
+    const stranger = new Pushed(await place.member(3), new Uint8Array(32)).open();
     await stranger.log.add(job(5));
     await place.server.sql(`insert into salt.publishes (origin, seq, jid, until, sealed)
       select 1, seq + 1, '20240102030405000009', until, sealed from salt.publishes where origin = 1`);

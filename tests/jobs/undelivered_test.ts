@@ -135,20 +135,6 @@ Deno.test("a delivered job is forgotten, also a second time", () =>
     }
   }));
 
-Deno.test("a job that all minions acknowledged before it was stored is forgotten a second later", () =>
-  withCache((cachedir) => {
-    const jobs = new UndeliveredJobs(cachedir, PEM);
-    jobs.remove(DELIVERY, NOW);
-    jobs.save(DELIVERY, NOW);
-    jobs.removeLate(after(500));
-    assertEquals(names(cachedir), [JID]);
-    jobs.removeLate(after(1_000));
-    assertEquals(names(cachedir), []);
-    jobs.save(DELIVERY, NOW);
-    jobs.removeLate(after(10_000));
-    assertEquals(names(cachedir), [JID]);
-  }));
-
 Deno.test("a job with a file is removed as a file, even if little of its time was left when it was found", () =>
   withCache((cachedir) => {
     new UndeliveredJobs(cachedir, PEM).save(DELIVERY, NOW);

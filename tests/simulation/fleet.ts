@@ -330,7 +330,6 @@ class Fleet {
       master: (i) => found(this.#masters[i]),
       inMaster: (i, run) => this.#inMaster(this.#masterHosts[i], run),
       minion: (id) => found(this.#minions.get(id)),
-      hasRenewedPublisher: () => this.#faults["new publisher"] !== undefined,
       passDay: () => {
         for (const { machine } of this.#minionHosts) machine.offsetMs = JUMP_MS + DAY_MS;
       },

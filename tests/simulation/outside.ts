@@ -160,12 +160,6 @@ export const OUTSIDE: readonly Equivalent[] = [
     why: NO_DIFFERENCE,
   },
   {
-    file: "lib/jobs/undelivered.ts",
-    code: "return this.#late.size > 0;",
-    change: "> → >=",
-    why: NO_DIFFERENCE,
-  },
-  {
     file: "lib/jobs/undelivered_log.ts",
     code: "return old.length < files.length;",
     change: "< → <=",

@@ -257,9 +257,9 @@ function openJobs(
       },
       admit: (user, funs) => flow?.jobs.admit(user, funs, Date.now()),
       async publish(load, { minions, ttlMs, live }) {
-        await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
-        // The job has been sent already, and writing takes as long; the client is answered afterwards.
+        // Before it is sent: a Publisher that dies with it finds it here when it is replaced.
         if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
+        await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
       },
       async share(load, { minions, ttlMs, live }) {
         if (cluster === undefined) return;

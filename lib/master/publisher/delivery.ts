@@ -147,14 +147,12 @@ export class JobDelivery {
 
   /** An idle master does not check. */
   #lookSoon(): void {
-    if (this.size > 0 || this.#parts.undelivered.expectsLate) this.#looking ??= setTimeout(() => this.#look(), LOOK_MS);
+    if (this.size > 0) this.#looking ??= setTimeout(() => this.#look(), LOOK_MS);
   }
 
   #look(): void {
-    const { undelivered, isPresent } = this.#parts;
     this.#looking = undefined;
-    this.#forgetting(() => undelivered.removeLate(readMoment()));
-    for (const missed of this.#redelivery.due(isPresent, performance.now())) void this.#deliverDue(missed);
+    for (const missed of this.#redelivery.due(this.#parts.isPresent, performance.now())) void this.#deliverDue(missed);
     this.#lookSoon();
   }
 
