@@ -83,11 +83,14 @@ const rooted = new Set<string>();
 export function syncDirectory(path: string): void {
   syncNames(path);
   const unknown = [];
-  for (let at = path; !rooted.has(at); at = directoryOf(at)) {
+  let at = path;
+  for (; !rooted.has(at); at = directoryOf(at)) {
     unknown.push(at);
     if (at === "/" || at === ".") break;
   }
-  for (const above of unknown.slice(1)) {
+  // The name of the topmost unknown one is in a directory that was synced before that name was made.
+  const names = unknown.length > 0 && rooted.has(at) ? [...unknown, at] : unknown;
+  for (const above of names.slice(1)) {
     try {
       syncNames(above);
     } catch (error) {

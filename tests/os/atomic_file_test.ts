@@ -122,3 +122,20 @@ Deno.test(
     assertEquals((Deno.statSync(`${dir}/a/b`).mode ?? 0) & 0o777, 0o700);
   }),
 );
+
+Deno.test(
+  "a synced file makes the name of its directory last too, if that was made after the directory above it was synced",
+  inTemporaryDirectory((dir) => {
+    writeFileAtomic(`${dir}/first`, "", { sync: true });
+    Deno.mkdirSync(`${dir}/later`);
+    const { openSync } = Deno, opened: string[] = [];
+    const noting = (path: string, options?: Deno.OpenOptions) => (opened.push(path), openSync(path, options));
+    Object.assign(Deno, { openSync: noting });
+    try {
+      writeFileAtomic(`${dir}/later/file`, "", { sync: true });
+    } finally {
+      Object.assign(Deno, { openSync });
+    }
+    assertEquals(opened.filter((path) => !path.endsWith(".tmp")), [`${dir}/later`, dir]);
+  }),
+);
