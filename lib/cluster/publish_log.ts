@@ -79,7 +79,7 @@ export class PublishLog {
   /** Jobs that were pushed, with when they are over: a write that was repeated is one job. */
   readonly #known = new Map<string, number>();
   #late: Late[] = [];
-  /** Whether what is not over was taken up after the start. A new Publisher, which gets it too, changes nothing here. */
+  /** Whether what is not over was taken up after the start; that a new Publisher gets it too is no start. */
   #hasTakenUp = false;
 
   constructor(parts: PublishLogParts) {

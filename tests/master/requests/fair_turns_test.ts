@@ -1,30 +1,26 @@
 /**
  * One accepted minion whose returns of megabytes keep all MWorkers busy, over many connections, or a stranger whose
  * requests are costly to read and refused: jobs of an operator on another minion are answered all the same. A real
- * master and an honest minion as processes, and the other one here.
+ * master, an honest minion and the hostile one as processes; the stranger is here.
  * @module
  */
 
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { KeyStore } from "#lib/keys/store.ts";
-import { backoff } from "#lib/minion/masters/backoff.ts";
-import { MasterLink } from "#lib/minion/masters/link.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
-import { map } from "#lib/values/value.ts";
-import { SIGN_IN_TIMEOUTS } from "#tests/bench/fleets/simulated_minion.ts";
 import { answers } from "#tests/chaos/harness/pings.ts";
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { Peer } from "#tests/support/fleet/peer.ts";
+import type { ReturnFlood } from "#tests/bench/fleets/return_flood_program.ts";
 import { envelope } from "#tests/support/fleet/scripted_minion.ts";
-import { applicantOf } from "#tests/support/fleet/applicant.ts";
 import { TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
 
 const HOSTILE = "hostile";
-/** Its connections, and the bytes of each return. */
-const CONNECTIONS = 12, BYTES = 8_000_000;
+/** Its connections, and how long each return takes, in milliseconds. */
+const CONNECTIONS = 12, COST_MS = 150;
 /** The stranger's connections, and lists in each of its requests, of which MessagePack takes two bytes. */
 const STRANGE_CONNECTIONS = 8, LISTS = 40_000;
 /** Pings of the operator, after those in which the burst is used up. */
@@ -36,6 +32,12 @@ const ENOUGH_MS = 30_000;
  * slower.
  */
 const BOUND_MS = 3_000, BOUND_TIMES = 20;
+
+function startFlood(flood: ReturnFlood) {
+  const program = decodeURIComponent(new URL("../../bench/fleets/return_flood_program.ts", import.meta.url).pathname);
+  const args = [...DENO_RUN, program, JSON.stringify(flood)];
+  return new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
+}
 
 async function ping(fleet: ProcessFleet): Promise<number> {
   const begunMs = performance.now();
@@ -59,44 +61,28 @@ async function assertAnswered(fleet: ProcessFleet, inPeace: readonly number[], s
 
 Deno.test("a minion whose returns take all processors waits for its turn, and another's pings are answered", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1 });
-  const { masterOpts } = fleet, flood = new AbortController(), { signal } = flood;
+  const { masterOpts } = fleet;
   using client = await fleet.client();
   const { jid } = await client.publish({ tgt: "m00", tgtType: "glob", fun: "test.ping", arg: [] });
   const inPeace: number[] = [];
   for (let n = 0; n < PINGS; n++) inPeace.push(await ping(fleet));
   const key = await PrivateKey.generate(TEST_KEY_BITS);
   new KeyStore(masterOpts.pki_dir).put(HOSTILE, "accepted", key.publicKey.pem);
-  const links = Array.from({ length: CONNECTIONS }, (_, i) => {
-    const pkiDir = `${fleet.root}/${HOSTILE}${i}`;
-    Deno.mkdirSync(pkiDir);
-    return new MasterLink({
-      address: tcpAddress("127.0.0.1", masterOpts.ret_port),
-      applicant: applicantOf(HOSTILE, key, pkiDir),
-      timeouts: SIGN_IN_TIMEOUTS,
-      backoff: backoff({ leastMs: 100, mostMs: 1_000, randomize: true }),
-      requestTimeouts: { timeoutMs: 120_000, tries: 1 },
-      signMessages: false,
-      log: SILENT_LOGGER,
-    });
-  });
-  const body = "x".repeat(BYTES);
+  const flood = { directory: fleet.root, port: masterOpts.ret_port, connections: CONNECTIONS, jid, costMs: COST_MS };
+  const child = startFlood({ id: HOSTILE, keyPem: key.pem, ...flood });
   let sent = 0;
-  const flooding = links.map(async (link) => {
-    await link.signIn(signal);
-    while (!signal.aborted) {
-      await link.request(map({ cmd: "_return", id: HOSTILE, jid, fun: "test.ping", return: body }), signal);
-      sent++;
-    }
-  }).map((run) => run.catch((error) => assert(signal.aborted, error)));
+  const counting = child.stdout.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({ write: (text) => void (sent += text.split("\n").length - 1) }),
+  );
   try {
     await eventually(() => /hostile sends too much: .* requests are answered late/.test(fleet.log("master")), {
       what: "late answers",
     });
     await assertAnswered(fleet, inPeace, () => sent);
   } finally {
-    flood.abort();
-    for (const link of links) link.close();
-    await Promise.all(flooding);
+    await child.stdin.close();
+    await counting;
+    assertEquals(await child.status.then(({ code }) => code), 0);
   }
 });
 
