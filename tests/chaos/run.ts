@@ -63,7 +63,7 @@ async function main(argv: string[]): Promise<number> {
   if (values.json !== undefined) {
     Deno.writeTextFileSync(values.json, `${JSON.stringify({ seed: values.seed, faults: outcomes }, undefined, 2)}\n`);
   }
-  const judged = judgeFlaky({ flaky, list, ran: [TASK] });
+  const judged = judgeFlaky({ flaky, list, ran: [TASK], seconds: performance.now() / 1000 });
   const failed = count("BROKEN") + judged.failed;
   if (judged.lines.length > 0) say(`\n${judged.lines.join("\n")}\n`);
   say(
