@@ -57,7 +57,7 @@ const RUN_MS = 3_000;
 /** How long a return that is not acknowledged is held back, in milliseconds. */
 const HELD_MS = 20_000;
 /** How long a return waits behind one that the master refuses, and behind one that it does not answer, in ms. */
-const BEHIND_MS = { refused: 1_000, silent: HELD_MS };
+const BEHIND_MS = { refused: 1_000, silent: 13_000 };
 /** When a refused return is sent again at the latest, in milliseconds. */
 const AGAIN_MS = 5_500;
 /** The most tries of a refused return in {@linkcode HELD_MS}. */

@@ -50,6 +50,8 @@ export interface HeldReturn {
   readonly triesMs: number[];
   /** The returns that were acknowledged meanwhile, how long each waited, in milliseconds, and after how many tries. */
   readonly behind: { readonly jid: string; readonly waitedMs: number; readonly tries: number }[];
+  /** The jobs of others that were not taken for reasons of their own, such as a database that is away. */
+  readonly failed: Set<string>;
 }
 
 /** How long a minion waits for an answer that does not come, in milliseconds. */
@@ -70,7 +72,12 @@ class ObservedConnection extends MasterConnection {
     this.tries++;
     this.beforeReturn();
     await this.#hold(jid);
-    await super.ask(load);
+    try {
+      await super.ask(load);
+    } catch (error) {
+      this.held?.failed.add(jid);
+      throw error;
+    }
     this.onAcknowledged(jid);
   }
 
@@ -105,7 +112,7 @@ export class SimulatedMinion {
 
   /** The next return is not acknowledged until {@linkcode release}. */
   hold(kind: HeldReturn["kind"]): HeldReturn {
-    return this.#connection.held = { kind, sinceMs: world().nowMs, triesMs: [], behind: [] };
+    return this.#connection.held = { kind, sinceMs: world().nowMs, triesMs: [], behind: [], failed: new Set() };
   }
 
   /** Ends a {@linkcode hold}. */
@@ -202,9 +209,9 @@ export async function startMinion(parts: MinionParts): Promise<void> {
   );
   connection.onAcknowledged = (jid) => {
     ledger.acknowledge(jid, opts.id);
-    const ended = endedMs.get(jid) ?? -Infinity;
-    if (ended >= (connection.held?.sinceMs ?? Infinity)) {
-      connection.held?.behind.push({ jid, waitedMs: world().nowMs - ended, tries: connection.held.triesMs.length });
+    const ended = endedMs.get(jid) ?? -Infinity, { held } = connection;
+    if (held !== undefined && ended >= held.sinceMs && !held.failed.has(jid)) {
+      held.behind.push({ jid, waitedMs: world().nowMs - ended, tries: held.triesMs.length });
     }
   };
   const jobs = new MinionJobs({
