@@ -621,12 +621,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: "the mode of writeFileAtomic is 0600 if none is given",
   },
   {
-    file: "lib/jobs/undelivered.ts",
-    code: "if (msBetween(since, now) < LATE_MS) return; // later ones come after it",
-    change: "< → <=",
-    why: "one millisecond of a second, at a look every 500 ms",
-  },
-  {
     file: "lib/master/publisher/delivery.ts",
     code: "const ASKED_JOBS = 500;",
     change: "500 → 501",
