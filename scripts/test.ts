@@ -62,6 +62,10 @@ const LONGEST = [
   "tests/chaos/network_test.ts",
   "tests/commands/ssh/salt_ssh_test.ts",
   "tests/modules/states/git_test.ts",
+  "tests/minion/python/python_calls_test.ts",
+  "tests/minion/python/python_programs_test.ts",
+  "tests/minion/python/python_rules_test.ts",
+  "tests/modules/states/file_test.ts",
 ] as const;
 /** Maximum number of failed files that run again: more than may be flaky on a machine of half the usual speed. */
 const MAX_RERUNS = 9;
