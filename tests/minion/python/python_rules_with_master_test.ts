@@ -16,11 +16,11 @@ Deno.test({
     mako === undefined ? " (ignored: no python3 here has mako)" : ""
   }`,
   ignore: mako === undefined,
-  fn: async () => assertEquals(unexpected(await replayWithMaster("mako", mako), MAKO_ON_PURPOSE), []),
+  fn: async () => assertEquals(unexpected(await replayWithMaster("mako", MAKO_ON_PURPOSE, mako), MAKO_ON_PURPOSE), []),
 });
 
 for (const [rule, purpose] of Object.entries(ON_PURPOSE)) {
   Deno.test(`with a master, jobs with plugins in Python answer as Salt's: ${rule}`, async () => {
-    assertEquals(unexpected(await replayWithMaster(rule), purpose), []);
+    assertEquals(unexpected(await replayWithMaster(rule, purpose), purpose), []);
   });
 }
