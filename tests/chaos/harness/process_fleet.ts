@@ -8,6 +8,7 @@ import { messageOf } from "#lib/errors.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { jobStore, type StoredJobs } from "#tests/support/fleet/job_store.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { LocalClient } from "#lib/client/local.ts";
@@ -18,6 +19,7 @@ import { freePort } from "#scripts/fleet/free_port.ts";
 import { EXECUTABLES } from "#scripts/build/production.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { type Ran, run, Service } from "#tests/support/processes.ts";
+import { MADE_BITS, placeKey } from "#tests/support/fleet/keys.ts";
 
 /** Options of a fleet. */
 export interface ProcessFleetOptions {
@@ -81,6 +83,7 @@ export class ProcessFleet implements AsyncDisposable {
     try {
       options.prepare?.(fleet.root, fleet.#ports);
       fleet.configure("master", {});
+      await placeKey(`${fleet.configDir}/pki/master`, "master", "process_master");
       await fleet.startMaster();
       await Promise.all(fleet.ids.map((id) => fleet.startMinion(id)));
       await fleet.allPresent();
@@ -168,7 +171,9 @@ export class ProcessFleet implements AsyncDisposable {
   /** Starts a minion whose key the master has accepted; does not wait until it is connected. */
   async startMinion(id: string, options: Readonly<Record<string, unknown>> = {}): Promise<void> {
     this.configure(id, options);
-    const key = await loadOrCreateKeyPair(`${this.root}/${id}/etc/salt/pki/minion`, "minion", 2048);
+    const pkiDir = `${this.root}/${id}/etc/salt/pki/minion`;
+    if (!lexistsOrThrow(pkiDir)) await placeKey(pkiDir, "minion", `process_${id}`);
+    const key = await loadOrCreateKeyPair(pkiDir, "minion", MADE_BITS);
     new KeyStore(`${this.root}/master/etc/salt/pki/master`).put(id, "accepted", key.publicKey.pem);
     this.#minions.set(id, this.#start(id, this.#places.minion(id)));
   }

@@ -29,6 +29,7 @@ import { runSaltRun, type SaltRunIo } from "#lib/commands/programs/salt_run.ts";
 import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { MADE_BITS, placeKey } from "./keys.ts";
 
 export { eventually } from "#tests/support/eventually.ts";
 
@@ -84,6 +85,10 @@ const MINION_OPTIONS = {
 /** How long a minion may take until it serves jobs, in milliseconds. */
 const START_MS = 60_000;
 
+/** Fleets that may run at the same time and have keys of their own. */
+const FLEETS = 6;
+let fleets = 0;
+
 /** A running fleet. */
 export class Fleet implements AsyncDisposable {
   /** The directory of the whole fleet. */
@@ -96,6 +101,9 @@ export class Fleet implements AsyncDisposable {
   readonly minions = new Map<string, Minion>();
   readonly #options: FleetOptions;
   readonly #ports = { publish: freePort(), request: freePort() };
+  readonly #number = fleets++ % FLEETS;
+  /** Who has got a key from here: one that is removed later is made anew, as by an operator's master. */
+  readonly #withKeys = new Set<string>();
   #master: Master | undefined;
   #masterOpts: MasterOpts | undefined;
 
@@ -130,6 +138,9 @@ export class Fleet implements AsyncDisposable {
   /** Starts the master. A second start uses the same ports. */
   async startMaster(): Promise<Master> {
     const opts = this.prepareMaster();
+    // A master of a cluster gets the key of the others.
+    const isOfCluster = Object.keys(this.#options.master ?? {}).some((name) => name.startsWith("cluster"));
+    if (opts.keysize === MADE_BITS && !isOfCluster) await this.#placeKey(opts.pki_dir, "master", "master");
     this.#master = await Master.start(opts, this.#logger("master"));
     return this.#master;
   }
@@ -182,11 +193,19 @@ export class Fleet implements AsyncDisposable {
 
   /** Starts a minion; does not wait until it serves ({@linkcode untilServing} does). */
   async startMinion(id: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<Minion> {
-    const minion = await Minion.start(this.minionOpts(id, overrides), this.#logger(id));
+    const opts = this.minionOpts(id, overrides);
+    if (opts.keysize === MADE_BITS) await this.#placeKey(opts.pki_dir, "minion", id);
+    const minion = await Minion.start(opts, this.#logger(id));
     // A test that checks how the minion ends awaits `closed`; other tests must not fail because of it.
     minion.closed.catch((error) => this.logs.push(`${id}: ended: ${error.message}`));
     this.minions.set(id, minion);
     return minion;
+  }
+
+  async #placeKey(pkiDir: string, role: "master" | "minion", id: string): Promise<void> {
+    if (this.#withKeys.has(pkiDir)) return;
+    this.#withKeys.add(pkiDir);
+    await placeKey(pkiDir, role, `${role}_${this.#number}_${id}`);
   }
 
   async stopMinion(id: string): Promise<void> {

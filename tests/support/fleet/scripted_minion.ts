@@ -8,6 +8,7 @@ import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { MADE_BITS, madeKey } from "./keys.ts";
 
 /** Sends the bytes of a request and returns those of the reply. */
 export type Ask = (frame: Uint8Array) => Promise<Uint8Array>;
@@ -22,9 +23,9 @@ export interface SignInAnswer {
 
 const keys = new Map<string, Promise<PrivateKey>>();
 
-/** The key of this name; generated once in each test file. */
-export function testKey(name: string, bits = 2048): Promise<PrivateKey> {
-  const key = keys.get(name) ?? PrivateKey.generate(bits);
+/** The key of this name; one of another size is generated once in each test file. */
+export function testKey(name: string, bits = MADE_BITS): Promise<PrivateKey> {
+  const key = keys.get(name) ?? (bits === MADE_BITS ? madeKey(`scripted_${name}`) : PrivateKey.generate(bits));
   keys.set(name, key);
   return key;
 }

@@ -25,7 +25,7 @@ import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
-import { PrivateKey } from "#lib/crypto/rsa.ts";
+import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import { MinionFlow } from "#lib/master/requests/minion_flow.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
@@ -34,6 +34,7 @@ import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
+import { madeKey } from "./keys.ts";
 
 /** The services, and records of their use. */
 export interface TestServices extends MasterServices, Disposable {
@@ -63,7 +64,7 @@ export function lonePair(pair: PrivateKey): MasterServices["auth"]["masterKeys"]
 
 /** Services of a master with these options. The shared key and the master's key are made once in each test file. */
 export async function testServices(overrides: Readonly<Record<string, Value>> = {}): Promise<TestServices> {
-  masterKey ??= PrivateKey.generate(2048);
+  masterKey ??= madeKey("services");
   const root = Deno.makeTempDirSync({ prefix: "services_" });
   const { opts } = loadMasterConfig({
     configDir: `${root}/etc/salt`,
