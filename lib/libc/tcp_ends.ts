@@ -40,17 +40,27 @@ export function openDescriptors(): number[] {
 
 /** The ends of the connection `fd` if its port of ours is `port`; `undefined` for anything else. */
 export function tcpEnds(fd: number, port: number): TcpEnds | undefined {
-  if (portOf(fd, "getsockname") !== port) return undefined;
-  const peerPort = portOf(fd, "getpeername");
-  // `bytes` is the peer's now.
-  const peer = peerPort === undefined ? undefined : addressDigits(bytes);
-  return peer === undefined || peerPort === undefined ? undefined : { peer, peerPort, port };
+  const own = socketAddress(fd, "getsockname");
+  if (own === undefined || portOf(own) !== port) return undefined;
+  const peer = socketAddress(fd, "getpeername"), digits = peer && addressDigits(peer);
+  return peer === undefined || digits === undefined ? undefined : { peer: digits, peerPort: portOf(peer), port };
 }
 
-/** Both IPv4 and IPv6 have the port in the third and fourth byte. A socket of another family gives some number. */
-function portOf(fd: number, call: "getsockname" | "getpeername"): number | undefined {
+/**
+ * A `struct sockaddr` of the socket `fd`: of this side, or of the peer; `undefined` if it has none. Its bytes are those
+ * of the next call from then on.
+ */
+export function socketAddress(
+  fd: number,
+  call: "getsockname" | "getpeername",
+): Uint8Array<ArrayBuffer> | undefined {
   size[0] = ADDRESS_BYTES;
-  return libc()[call](fd, bytes, size) === 0 ? bytes[2] * 256 + bytes[3] : undefined;
+  return libc()[call](fd, bytes, size) === 0 ? bytes.subarray(0, size[0]) : undefined;
+}
+
+/** Both IPv4 and IPv6 have the port in the third and fourth byte. An address of another family gives some number. */
+export function portOf(address: Uint8Array): number {
+  return address[2] * 256 + address[3];
 }
 
 /** Ends the connection `fd` if it still has these ends: its owner sees it ended by the peer. */

@@ -6,12 +6,10 @@
 
 import { cLibrary } from "./c_library.ts";
 import { LibcError } from "#lib/errors.ts";
-import { openDescriptors } from "./tcp_ends.ts";
+import { openDescriptors, portOf, socketAddress } from "./tcp_ends.ts";
 
 const SYMBOLS = {
   socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
-  getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
-  getpeername: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
   getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
   setsockopt: { parameters: ["i32", "i32", "i32", "buffer", "u32"], result: "i32" },
   bind: { parameters: ["i32", "buffer", "u32"], result: "i32" },
@@ -26,8 +24,6 @@ const AF_INET = 2, AF_INET6 = 10;
 const SOCK_STREAM = 1, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000;
 const SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_REUSEPORT = 15;
 const IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26;
-/** Bytes of the largest address of a socket. */
-const ADDRESS_BYTES = 128;
 
 /** Whether the system spreads connections among listening sockets: of ours only Linux does. */
 export const SPREADS_CONNECTIONS = Deno.build.os === "linux";
@@ -64,25 +60,23 @@ interface Listener {
 
 function listenerAt(port: number): Listener | undefined {
   for (const fd of openDescriptors()) {
-    const address = addressOf(fd, "getsockname");
-    const family = address === undefined ? undefined : new Uint16Array(address.buffer, 0, 1)[0];
+    const address = socketAddress(fd, "getsockname")?.slice();
+    const family = address === undefined ? undefined : familyOf(address);
     if (address === undefined || (family !== AF_INET && family !== AF_INET6)) continue;
-    // Both families have the port there, in the network's order.
-    if (address[2] * 256 + address[3] === port && addressOf(fd, "getpeername") === undefined) return { fd, address };
+    if (portOf(address) === port && socketAddress(fd, "getpeername") === undefined) return { fd, address };
   }
   return undefined;
 }
 
-function addressOf(fd: number, call: "getsockname" | "getpeername"): Uint8Array<ArrayBuffer> | undefined {
-  const address = new Uint8Array(ADDRESS_BYTES), size = Uint32Array.of(ADDRESS_BYTES);
-  return libc()[call](fd, address, size) === 0 ? address.slice(0, size[0]) : undefined;
+function familyOf(address: Uint8Array<ArrayBuffer>): number {
+  return new Uint16Array(address.buffer, address.byteOffset, 1)[0];
 }
 
 function listenAt(
   address: Uint8Array<ArrayBuffer>,
   { like, backlog }: { readonly like: number; readonly backlog: number },
 ): number {
-  const [family] = new Uint16Array(address.buffer, 0, 1);
+  const family = familyOf(address);
   const fd = libc().socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) throw new LibcError("socket");
   try {
