@@ -83,7 +83,10 @@ export class ProcessFleet implements AsyncDisposable {
     try {
       options.prepare?.(fleet.root, fleet.#ports);
       fleet.configure("master", {});
-      await placeKey(`${fleet.configDir}/pki/master`, "master", "process_master");
+      // Another user's directories are made by the master, as theirs.
+      if (options.master?.user === undefined) {
+        await placeKey(`${fleet.configDir}/pki/master`, "master", "process_master");
+      }
       await fleet.startMaster();
       await Promise.all(fleet.ids.map((id) => fleet.startMinion(id)));
       await fleet.allPresent();
