@@ -177,16 +177,21 @@ async function connectAll(engine: DockerEngine, id: string, networks: ValueMap, 
 /** What a container that is not in the background has written, and how it ended. */
 async function outcome(engine: DockerEngine, id: string, args: ValueMap, autoRemoves: boolean): Promise<ValueMap> {
   const flag = (name: string) => truthy(args.get(name) ?? true) ? 1 : 0;
-  const query = { follow: 1, timestamps: 0, stdout: flag("stdout"), stderr: flag("stderr"), tail: "all" };
   const result: ValueMap = new Map();
   const pieces: Uint8Array[] = [];
   const warnings: string[] = [];
-  try {
-    const hasTerminal = truthy(args.get("tty"));
+  const hasTerminal = truthy(args.get("tty"));
+  const read = async (follow: 0 | 1) => {
+    const query = { follow, timestamps: 0, stdout: flag("stdout"), stderr: flag("stderr"), tail: "all" };
     await engine.stream({ method: "GET", path: enginePath("containers", id, "logs"), query }, async (body) => {
       if (hasTerminal) { for await (const piece of body) pieces.push(piece); }
       else for await (const { bytes } of outputFrames(body)) pieces.push(bytes);
     });
+  };
+  try {
+    await read(1);
+    // On a busy machine the engine may end the log of a container that ends at once before it is written.
+    if (pieces.length === 0 && !autoRemoves) await read(0);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     warnings.push(
