@@ -1,16 +1,19 @@
 /**
- * Rows: the REST API beside Python's with rest_cherrypy, which needs CherryPy in its virtual environment.
+ * Rows: the REST API of the executables beside Python's with rest_cherrypy, which needs CherryPy in its virtual
+ * environment.
  * @module
  */
 
 import type { Fleet } from "#tests/bench/fleets/fleet.ts";
+import { installed } from "./executables.ts";
 import { treeMemory } from "#tests/bench/harness/process_figures.ts";
 import { run } from "#tests/bench/harness/processes.ts";
 import { benchCommand, type Side } from "#tests/bench/harness/sides.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import type { Service } from "#tests/support/processes.ts";
-import { MB, MS_TENTHS, PER_SECOND, type Row, type Stage } from "./row.ts";
+import { MB, MS_TENTHS, PER_SECOND, PERCENT, type Row, type Stage } from "./row.ts";
+import { cpuPercent } from "./rested_minion.ts";
 
 const MINION = "bench-1";
 const PASSWORD = "bench";
@@ -24,6 +27,8 @@ const GET_SECONDS = 5, GET_CONNECTIONS = 8;
 const STREAMS = { ours: 1_000, python: 50 };
 /** Events that are sent to all streams. */
 const EVENTS = 100;
+/** Time after which the API counts as at rest, and time for which its processor time is counted, in milliseconds. */
+const SETTLE_MS = 45_000, WATCH_MS = 60_000;
 /** Time limit for the start of the API, in milliseconds. */
 const UP_MS = 60_000;
 
@@ -40,7 +45,7 @@ async function siteOf(stage: Stage, side: Side): Promise<Site> {
       throw new Error(`there is no CherryPy: ${side.python} -m pip install cherrypy`);
     });
   }
-  const fleet = await stage.fleet(side, async (fleet) => {
+  const fleet = await stage.fleet(await installed(side), async (fleet) => {
     const port = freePort(), file = `${fleet.root}/api_users`;
     Deno.writeTextFileSync(file, USERS.map((user) => `${user}:${PASSWORD}\n`).join(""));
     const rules = Object.fromEntries(USERS.map((user) => [user, [".*", "@runner", "@wheel"]]));
@@ -135,6 +140,19 @@ export const API_ROWS: readonly Row[] = [
       const { api } = await siteOf(stage, side);
       await new Promise((resolve) => setTimeout(resolve, 5_000));
       return treeMemory(api.pid).pssKb / 1024;
+    },
+  },
+  {
+    name: "api-idle-cpu",
+    title: `processor time of salt-api at rest over ${WATCH_MS / 1000} s`,
+    unit: PERCENT,
+    group: "api at rest",
+    runs: 1,
+    long: true,
+    measure: async (stage, side) => {
+      const { api } = await siteOf(stage, side);
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+      return await cpuPercent(api.pid, WATCH_MS);
     },
   },
 ];
