@@ -38,7 +38,7 @@ export interface Outcome {
 export interface TestFileOptions {
   /**
    * Time limit, in milliseconds.
-   * @default 300000
+   * @default 900000
    */
   readonly limitMs?: number;
   /** Variables to add to the environment of the file and of the processes that it starts. */

@@ -1,7 +1,7 @@
 /**
  * Jobs that are still to be delivered, in `<cachedir>/undelivered`, so that a restarted master continues where a killed
- * one stopped. Written by the MWorker that accepted the job, before it is sent; removed by the Publisher
- * when all minions have acknowledged it, or its time is over.
+ * one stopped. Written by the MWorker that accepted the job, before it is sent; removed by the Publisher when all
+ * minions have acknowledged it, or its time is over.
  *
  * Most jobs end within a moment, and are records of a log (undelivered_log.ts). A job that may wait for more than a
  * minute, or is `no_log`, has a file `<jid>`, which is removed at its end. Each is encrypted with a key made from the

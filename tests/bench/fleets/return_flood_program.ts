@@ -6,13 +6,9 @@
  */
 
 import { PrivateKey } from "#lib/crypto/rsa.ts";
-import { backoff } from "#lib/minion/masters/backoff.ts";
-import { MasterLink } from "#lib/minion/masters/link.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { map } from "#lib/values/value.ts";
-import { SIGN_IN_TIMEOUTS } from "./simulated_minion.ts";
-import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { median } from "#tests/bench/harness/statistics.ts";
+import { applicantOf, linkOf } from "#tests/support/fleet/applicant.ts";
 
 /** What is sent, by whom, and where. */
 export interface ReturnFlood {
@@ -40,15 +36,7 @@ const key = PrivateKey.fromPem(keyPem), over = new AbortController(), { signal }
 const links = Array.from({ length: connections }, (_, i) => {
   const pkiDir = `${directory}/${id}${i}`;
   Deno.mkdirSync(pkiDir);
-  return new MasterLink({
-    address: tcpAddress("127.0.0.1", port),
-    applicant: applicantOf(id, key, pkiDir),
-    timeouts: SIGN_IN_TIMEOUTS,
-    backoff: backoff({ leastMs: 100, mostMs: 1_000, randomize: true }),
-    requestTimeouts: { timeoutMs: 120_000, tries: 1 },
-    signMessages: false,
-    log: SILENT_LOGGER,
-  });
+  return linkOf(applicantOf(id, key, pkiDir), { port, timeoutMs: 120_000 });
 });
 const returned = (bytes: number) => map({ cmd: "_return", id, jid, fun: "test.ping", return: "x".repeat(bytes) });
 const [first] = links, times: number[] = [];
@@ -58,8 +46,7 @@ for (let n = 0; n < TRIES; n++) {
   await first.request(returned(TRIED_BYTES), signal);
   times.push(performance.now() - begunMs);
 }
-const triedMs = times.toSorted((a, b) => a - b)[Math.floor(TRIES / 2)];
-const bytes = Math.min(MOST_BYTES, Math.round(TRIED_BYTES * costMs / triedMs)), load = returned(bytes);
+const bytes = Math.min(MOST_BYTES, Math.round(TRIED_BYTES * costMs / median(times))), load = returned(bytes);
 const flooding = links.map(async (link) => {
   await link.signIn(signal);
   while (!signal.aborted) {

@@ -8,8 +8,7 @@ import type { Backoff } from "#lib/minion/masters/backoff.ts";
 import { AuthenticationError, SignInError } from "#lib/errors.ts";
 import { stampNow } from "#lib/bus/event.ts";
 import { minionStart } from "#lib/protocol/tags.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { MasterLink } from "#lib/minion/masters/link.ts";
+import type { MasterLink } from "#lib/minion/masters/link.ts";
 import { presenceTopic } from "#lib/fleet/presence.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
@@ -18,7 +17,7 @@ import { Inbox } from "#lib/sockets/endpoint.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { matchesTarget } from "#lib/targeting/target.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { applicantOf, linkOf } from "#tests/support/fleet/applicant.ts";
 
 /** The settings that all minions of a swarm share. */
 export interface SwarmSettings {
@@ -48,17 +47,6 @@ const KNOWN_JOBS = 100;
 
 /** The default of a minion, in milliseconds; a swarm waits longer, because its minions slow each other down. */
 const TIMEOUTS = { timeoutMs: 120_000, tries: 3 };
-/** Time that a minion of a benchmark waits for its master. */
-export const SIGN_IN_TIMEOUTS = {
-  authTimeoutMs: 120_000,
-  authTries: 3,
-  masterTries: 10,
-  acceptanceWaitMs: 2_000,
-  acceptanceWaitMaxMs: 2_000,
-  rejectedRetry: false,
-  rejectedWaitMs: [0, 0],
-  failOnPending: false,
-} as const;
 
 export class SimulatedMinion {
   readonly id: string;
@@ -77,15 +65,8 @@ export class SimulatedMinion {
   constructor(id: string, key: PrivateKey, settings: SwarmSettings) {
     this.id = id;
     this.#settings = settings;
-    this.#link = new MasterLink({
-      address: tcpAddress(settings.host, settings.port),
-      applicant: applicantOf(id, key, settings.pkiDir),
-      timeouts: SIGN_IN_TIMEOUTS,
-      backoff: settings.backoff,
-      requestTimeouts: TIMEOUTS,
-      signMessages: false,
-      log: SILENT_LOGGER,
-    });
+    const { host, port, pkiDir, backoff } = settings;
+    this.#link = linkOf(applicantOf(id, key, pkiDir), { host, port, backoff, ...TIMEOUTS });
   }
 
   /**

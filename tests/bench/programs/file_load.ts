@@ -8,26 +8,12 @@
  */
 
 import { KeyStore } from "#lib/keys/store.ts";
-import { MasterLink } from "#lib/minion/masters/link.ts";
-import { backoff } from "#lib/minion/masters/backoff.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
-import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { isMap, map } from "#lib/values/value.ts";
 import { keyPool } from "#tests/bench/fleets/key_pool.ts";
-import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { applicantOf, linkOf } from "#tests/support/fleet/applicant.ts";
 
-const TIMEOUTS = { timeoutMs: 120_000, tries: 1 };
-const SIGN_IN_TIMEOUTS = {
-  authTimeoutMs: 120_000,
-  authTries: 1,
-  masterTries: 1,
-  acceptanceWaitMs: 1_000,
-  acceptanceWaitMaxMs: 1_000,
-  rejectedRetry: false,
-  rejectedWaitMs: [0, 0],
-  failOnPending: true,
-} as const;
+const TIMEOUT_MS = 120_000;
 
 if (import.meta.main) {
   const [host, port, masterPki, count, path] = Deno.args;
@@ -38,18 +24,7 @@ if (import.meta.main) {
   const links = Array.from({ length: Number(count) }, (_, i) => {
     const applicant = applicantOf(`fetcher-${i}`, keys[i % keys.length], pkiDir);
     store.put(applicant.id, "accepted", applicant.key.publicKey.pem);
-    return {
-      id: applicant.id,
-      link: new MasterLink({
-        address: tcpAddress(host, Number(port)),
-        applicant,
-        timeouts: SIGN_IN_TIMEOUTS,
-        backoff: backoff({ leastMs: 1_000, mostMs: 1_000, randomize: false }),
-        requestTimeouts: TIMEOUTS,
-        signMessages: false,
-        log: SILENT_LOGGER,
-      }),
-    };
+    return { id: applicant.id, link: linkOf(applicant, { host, port: Number(port), timeoutMs: TIMEOUT_MS }) };
   });
   for (const { link } of links) await link.signIn(signal);
 

@@ -6,17 +6,12 @@
  * @module
  */
 
-import { backoff } from "#lib/minion/masters/backoff.ts";
 import { KeyStore } from "#lib/keys/store.ts";
-import { MasterLink } from "#lib/minion/masters/link.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { map } from "#lib/values/value.ts";
-import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { applicantOf, linkOf } from "#tests/support/fleet/applicant.ts";
 import { keyPool } from "#tests/bench/fleets/key_pool.ts";
-import { SIGN_IN_TIMEOUTS } from "#tests/bench/fleets/simulated_minion.ts";
 
-const TIMEOUTS = { timeoutMs: 300_000, tries: 1 };
+const TIMEOUT_MS = 300_000;
 /** Number of minions that sign in at the same time; this is not measured. */
 const SIGNING_IN = 16;
 
@@ -35,15 +30,7 @@ if (import.meta.main) {
   const minions = Array.from({ length: Number(count) }, (_, i) => {
     const applicant = applicantOf(`asker-${i}`, keys[i % keys.length], pkiDir);
     store.put(applicant.id, "accepted", applicant.key.publicKey.pem);
-    const link = new MasterLink({
-      address: tcpAddress(host, Number(port)),
-      applicant,
-      timeouts: SIGN_IN_TIMEOUTS,
-      backoff: backoff({ leastMs: 200, mostMs: 2_000, randomize: true }),
-      requestTimeouts: TIMEOUTS,
-      signMessages: false,
-      log: SILENT_LOGGER,
-    });
+    const link = linkOf(applicant, { host, port: Number(port), timeoutMs: TIMEOUT_MS });
     return { id: applicant.id, link, grains: grainsOf(applicant.id, i) };
   });
   const waiting = [...minions];

@@ -8,19 +8,15 @@ import { LocalClient } from "#lib/client/local.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { ThrottledError } from "#lib/errors.ts";
 import { KeyStore } from "#lib/keys/store.ts";
-import { backoff } from "#lib/minion/masters/backoff.ts";
-import { MasterLink } from "#lib/minion/masters/link.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { map } from "#lib/values/value.ts";
-import { SIGN_IN_TIMEOUTS } from "#tests/bench/fleets/simulated_minion.ts";
 import type { Fault, FaultRun, Figure } from "#tests/chaos/harness/fault.ts";
 import { answers } from "#tests/chaos/harness/pings.ts";
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 import { startSwarm } from "#tests/chaos/harness/swarm.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { applicantOf, linkOf } from "#tests/support/fleet/applicant.ts";
 import { TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
 
 const LONG = { minions: 300, seconds: 30, mostMs: 1_000 };
@@ -114,15 +110,7 @@ class Flood {
     const key = await PrivateKey.generate(TEST_KEY_BITS), pkiDir = Deno.makeTempDirSync({ prefix: "flooder_" });
     const { pki_dir, ret_port } = this.#fleet.masterOpts;
     new KeyStore(pki_dir).put(FLOODER, "accepted", key.publicKey.pem);
-    const link = new MasterLink({
-      address: tcpAddress("127.0.0.1", ret_port),
-      applicant: applicantOf(FLOODER, key, pkiDir),
-      timeouts: SIGN_IN_TIMEOUTS,
-      backoff: backoff({ leastMs: 100, mostMs: 1_000, randomize: true }),
-      requestTimeouts: { timeoutMs: 60_000, tries: 1 },
-      signMessages: false,
-      log: SILENT_LOGGER,
-    });
+    const link = linkOf(applicantOf(FLOODER, key, pkiDir), { port: ret_port, timeoutMs: 60_000 });
     try {
       await link.signIn(signal);
       const events = Array.from({ length: EVENTS }, () => map({ tag: "flood/of/events", data: { a: 1 } }));

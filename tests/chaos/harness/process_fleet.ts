@@ -19,7 +19,7 @@ import { freePort } from "#scripts/fleet/free_port.ts";
 import { EXECUTABLES } from "#scripts/build/production.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { type Ran, run, Service } from "#tests/support/processes.ts";
-import { MADE_BITS, placeKey } from "#tests/support/fleet/keys.ts";
+import { MADE_BITS, placeKey, takesMadeKey } from "#tests/support/fleet/keys.ts";
 
 /** Options of a fleet. */
 export interface ProcessFleetOptions {
@@ -83,10 +83,7 @@ export class ProcessFleet implements AsyncDisposable {
     try {
       options.prepare?.(fleet.root, fleet.#ports);
       fleet.configure("master", {});
-      // Another user's directories are made by the master, as theirs.
-      if (options.master?.user === undefined) {
-        await placeKey(`${fleet.configDir}/pki/master`, "master", "process_master");
-      }
+      if (takesMadeKey(options.master)) await placeKey(`${fleet.configDir}/pki/master`, "master", "process_master");
       await fleet.startMaster();
       await Promise.all(fleet.ids.map((id) => fleet.startMinion(id)));
       await fleet.allPresent();

@@ -9,6 +9,7 @@ import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
+import { median } from "#tests/bench/harness/statistics.ts";
 import { answers } from "#tests/chaos/harness/pings.ts";
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
@@ -28,8 +29,8 @@ const PINGS = 15;
 /** After this time no further ping is sent, in milliseconds. */
 const ENOUGH_MS = 30_000;
 /**
- * Without turns a ping takes ten seconds beside either, in peace a few milliseconds. On a busy machine both are
- * slower.
+ * Without turns a ping takes ten seconds beside returns of 8 MB or the stranger, in peace a few milliseconds. On a busy
+ * machine both are slower.
  */
 const BOUND_MS = 3_000, BOUND_TIMES = 20;
 
@@ -45,17 +46,13 @@ async function ping(fleet: ProcessFleet): Promise<number> {
   return performance.now() - begunMs;
 }
 
-function middle(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)];
-}
-
 /** Pings beside a flood, of which `sent` tells how much was sent: they are answered, and the flood goes on. */
 async function assertAnswered(fleet: ProcessFleet, inPeace: readonly number[], sent: () => number): Promise<void> {
   const before = sent(), times: number[] = [];
   const untilMs = performance.now() + ENOUGH_MS;
   while (times.length < PINGS && performance.now() < untilMs) times.push(await ping(fleet));
-  const line = `in peace ${Math.round(middle(inPeace))} ms, beside the flood ${Math.round(middle(times))} ms`;
-  assert(middle(times) < Math.max(BOUND_MS, BOUND_TIMES * middle(inPeace)), line);
+  const line = `in peace ${Math.round(median(inPeace))} ms, beside the flood ${Math.round(median(times))} ms`;
+  assert(median(times) < Math.max(BOUND_MS, BOUND_TIMES * median(inPeace)), line);
   await eventually(() => sent() > before, { what: "the flood to go on", withinMs: 30_000 });
 }
 

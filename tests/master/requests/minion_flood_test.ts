@@ -8,15 +8,11 @@ import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
 import { subscribedBus } from "#lib/client/subscribed_bus.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { KeyStore } from "#lib/keys/store.ts";
-import { backoff } from "#lib/minion/masters/backoff.ts";
-import { MasterLink } from "#lib/minion/masters/link.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { map } from "#lib/values/value.ts";
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { applicantOf, linkOf } from "#tests/support/fleet/applicant.ts";
 import { TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
 
 const FLOODER = "flooder", TAG = "flood/of/events";
@@ -26,16 +22,6 @@ const RETURNING = 6, FIRING = 2, EVENTS = 500;
 const BURST = 20_000, NEW_JOBS = 1_000;
 /** Pings of the operator during the flood. */
 const PINGS = 5;
-const TIMEOUTS = {
-  authTimeoutMs: 60_000,
-  authTries: 3,
-  masterTries: 3,
-  acceptanceWaitMs: 100,
-  acceptanceWaitMaxMs: 0,
-  rejectedRetry: false,
-  rejectedWaitMs: [0, 0],
-  failOnPending: false,
-} as const;
 
 Deno.test("while one minion floods the master with returns and events, every ping of another one is answered", async () => {
   await using fleet = await ProcessFleet.start({ minions: 1, master: { worker_threads: 2 } });
@@ -45,15 +31,7 @@ Deno.test("while one minion floods the master with returns and events, every pin
   const links = Array.from({ length: RETURNING + FIRING }, (_, i) => {
     const pkiDir = `${fleet.root}/flooder${i}`;
     Deno.mkdirSync(pkiDir);
-    return new MasterLink({
-      address: tcpAddress("127.0.0.1", masterOpts.ret_port),
-      applicant: applicantOf(FLOODER, key, pkiDir),
-      timeouts: TIMEOUTS,
-      backoff: backoff({ leastMs: 100, mostMs: 1_000, randomize: true }),
-      requestTimeouts: { timeoutMs: 60_000, tries: 1 },
-      signMessages: false,
-      log: SILENT_LOGGER,
-    });
+    return linkOf(applicantOf(FLOODER, key, pkiDir), { port: masterOpts.ret_port, timeoutMs: 60_000 });
   });
   const flood = new AbortController(), { signal } = flood;
   const sent = { returns: 0, events: 0 };

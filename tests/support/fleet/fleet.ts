@@ -29,7 +29,7 @@ import { runSaltRun, type SaltRunIo } from "#lib/commands/programs/salt_run.ts";
 import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { MADE_BITS, placeKey } from "./keys.ts";
+import { placeKey, takesMadeKey } from "./keys.ts";
 
 export { eventually } from "#tests/support/eventually.ts";
 
@@ -138,9 +138,7 @@ export class Fleet implements AsyncDisposable {
   /** Starts the master. A second start uses the same ports. */
   async startMaster(): Promise<Master> {
     const opts = this.prepareMaster();
-    // A master of a cluster gets the key of the others.
-    const isOfCluster = Object.keys(this.#options.master ?? {}).some((name) => name.startsWith("cluster"));
-    if (opts.keysize === MADE_BITS && !isOfCluster) await this.#placeKey(opts.pki_dir, "master", "master");
+    if (takesMadeKey(this.#options.master)) await this.#placeKey(opts.pki_dir, "master", "master");
     this.#master = await Master.start(opts, this.#logger("master"));
     return this.#master;
   }
@@ -194,9 +192,7 @@ export class Fleet implements AsyncDisposable {
   /** Starts a minion; does not wait until it serves ({@linkcode untilServing} does). */
   async startMinion(id: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<Minion> {
     const opts = this.minionOpts(id, overrides);
-    // Without a master it makes none.
-    const hasKey = opts.master_type !== "disable" && opts.keysize === MADE_BITS;
-    if (hasKey) await this.#placeKey(opts.pki_dir, "minion", id);
+    if (takesMadeKey({ ...this.#options.minion, ...overrides })) await this.#placeKey(opts.pki_dir, "minion", id);
     const minion = await Minion.start(opts, this.#logger(id));
     // A test that checks how the minion ends awaits `closed`; other tests must not fail because of it.
     minion.closed.catch((error) => this.logs.push(`${id}: ended: ${error.message}`));

@@ -35,6 +35,17 @@ export async function madeKey(name: string): Promise<PrivateKey> {
   return key;
 }
 
+/**
+ * Whether a daemon may be given a key that is made once. Not a master of a cluster, which gets that of the others, nor
+ * a daemon of another user, who makes the directories, nor a minion without a master, which has none.
+ * @param options The options that a test sets.
+ */
+export function takesMadeKey(options: Readonly<Record<string, unknown>> = {}): boolean {
+  const { keysize = MADE_BITS, user, master_type } = options;
+  const isOfCluster = Object.keys(options).some((name) => name.startsWith("cluster"));
+  return keysize === MADE_BITS && !isOfCluster && user === undefined && master_type !== "disable";
+}
+
 /** Gives a master or a minion that has no key yet the one of a name. */
 export async function placeKey(pkiDir: string, role: "master" | "minion", name: string): Promise<void> {
   const path = `${pkiDir}/${role}.pem`;
