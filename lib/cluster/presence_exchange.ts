@@ -10,6 +10,7 @@
 import type { Client } from "pg";
 import { messageOf } from "#lib/errors.ts";
 import { writePeersPresence } from "#lib/fleet/presence_file.ts";
+import { PacedWork } from "#lib/os/paced_work.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
@@ -57,11 +58,12 @@ export class PresenceExchange {
   readonly #foreign = new Map<string, Foreign>();
   /** The minions that say nothing, since when. */
   #seen = new Map<string, number>();
-  #flushing: Promise<void> | undefined;
-  #again = false;
-  #timer: Timer | undefined;
+  readonly #flushing = new PacedWork(() => this.#flushOrLog(), GATHER_MS);
+  readonly #showing = new PacedWork(() => this.#write());
   #round: Timer | undefined;
   #look: Timer | undefined;
+  /** Differs if the minions of other masters do. */
+  #version = 0;
   #shown = "";
   #closed = false;
 
@@ -83,7 +85,7 @@ export class PresenceExchange {
 
   /** Connections of this master have changed. */
   noteOwn(): void {
-    if (!this.#closed) this.#timer ??= setTimeout(() => this.#startFlush(), GATHER_MS);
+    this.#flushing.ask();
   }
 
   /**
@@ -99,25 +101,18 @@ export class PresenceExchange {
       // The row may have been that master's, as it connected there last: now it is to be this one's.
       if (this.#written?.delete(id)) this.noteOwn();
     }
-    this.#write();
+    this.#version++;
+    this.#showing.ask();
   }
 
-  #startFlush(): void {
-    this.#timer = undefined;
-    if (this.#flushing !== undefined) {
-      this.#again = true;
-      return;
-    }
-    this.#flushing = this.#flush().catch((error) => {
+  async #flushOrLog(): Promise<void> {
+    try {
+      await this.#flush();
+    } catch (error) {
       this.#written = undefined;
-      if (!(error instanceof DatabaseAwayError)) {
-        this.#parts.log.error(`Which minions are connected here is not told to other masters: ${messageOf(error)}`);
-      }
-    }).finally(() => {
-      this.#flushing = undefined;
-      if (this.#again) this.noteOwn();
-      this.#again = false;
-    });
+      if (error instanceof DatabaseAwayError) return;
+      this.#parts.log.error(`Which minions are connected here is not told to other masters: ${messageOf(error)}`);
+    }
   }
 
   /** All that are connected here. */
@@ -176,12 +171,14 @@ export class PresenceExchange {
         [database.origin],
       )
     );
+    const before = new Map(this.#foreign);
     this.#foreign.clear();
     const there = new Set<string>();
     for (const { minion, name, own, since } of rows) {
       if (own) there.add(minion);
       else this.#foreign.set(minion, { master: name, sinceMs: Number(since) });
     }
+    if (!isSame(before, this.#foreign)) this.#version++;
     // Another master had it too, and has lost it: the row was that of the last one to connect.
     this.#lookForSilent();
     for (const id of this.#here().keys()) {
@@ -194,7 +191,7 @@ export class PresenceExchange {
   #lookLater(): void {
     if (this.#closed) return;
     this.#look = setTimeout(() => {
-      this.#write();
+      this.#showing.ask();
       this.#lookLater();
     }, LOOK_MS);
   }
@@ -203,14 +200,14 @@ export class PresenceExchange {
   #write(): void {
     const { database, cachedir, log } = this.#parts;
     const alive = new Set(database.peers.values()), away = database.away;
+    const shown = JSON.stringify([this.#version, away, [...alive].sort()]);
+    if (shown === this.#shown) return;
     // While the database is away nobody's life is known: what was known before stands.
     const present = new Map(
       [...this.#foreign].filter(([, { master }]) => away || alive.has(master)).map((
         [id, { sinceMs }],
       ) => [id, sinceMs]),
     );
-    const shown = JSON.stringify([away, [...present].sort()]);
-    if (shown === this.#shown) return;
     this.#shown = shown;
     try {
       writePeersPresence(cachedir, { present, away });
@@ -222,14 +219,22 @@ export class PresenceExchange {
   /** Ends it, and removes the rows of this master, if the database answers. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const timer of [this.#timer, this.#round, this.#look]) clearTimeout(timer);
-    await this.#flushing;
+    for (const timer of [this.#round, this.#look]) clearTimeout(timer);
+    await Promise.all([this.#flushing.close(), this.#showing.close()]);
     const { database } = this.#parts;
     if (database.away) return;
     await database.read((client) => removeRows(client, database, { gone: undefined, kept: [] }), 0).catch((error) => {
       if (!(error instanceof DatabaseAwayError)) throw error; // without it the rows end with the life of this master
     });
   }
+}
+
+function isSame(one: ReadonlyMap<string, Foreign>, other: ReadonlyMap<string, Foreign>): boolean {
+  return one.size === other.size &&
+    [...one].every(([id, { master, sinceMs }]) => {
+      const there = other.get(id);
+      return there?.master === master && there.sinceMs === sinceMs;
+    });
 }
 
 /** Removes rows of this master: those of `gone`, or all but those of `kept`. */

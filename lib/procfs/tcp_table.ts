@@ -46,23 +46,35 @@ export function parseConnections(text: string): TcpConnection[] {
 
 /** The addresses that this host is connected to at their port `port`. */
 export function addressesConnectedTo(port: number): Set<string> {
-  return new Set(
-    establishedConnections().filter(({ remote }) => remote.port === port).map(({ remote }) => remote.address),
-  );
+  return remoteAddresses({ remote: port });
 }
 
 /** The addresses that are connected to this host's port `port`. */
 export function addressesConnectedHere(port: number): Set<string> {
-  return new Set(
-    establishedConnections().filter(({ local }) => local.port === port).map(({ remote }) => remote.address),
-  );
+  return remoteAddresses({ local: port });
+}
+
+/**
+ * The other ends of established connections that have a port at one end. Only they are parsed, each address once: a
+ * master of ten thousand minions has as many lines as that twice.
+ */
+function remoteAddresses({ local, remote }: { readonly local?: number; readonly remote?: number }): Set<string> {
+  const hex = (port: number | undefined) =>
+    port === undefined ? "[0-9A-F]{4}" : port.toString(16).toUpperCase().padStart(4, "0");
+  const line = new RegExp(`^ *\\d+: [0-9A-F]+:${hex(local)} ([0-9A-F]+):${hex(remote)} 0${ESTABLISHED} `, "gm");
+  const found = tables().flatMap((text) => [...text.matchAll(line)].map(([, address]) => address));
+  return new Set([...new Set(found)].map(addressIn));
 }
 
 /** All established connections of this host. */
 export function establishedConnections(): TcpConnection[] {
+  return tables().flatMap(parseConnections);
+}
+
+function tables(): string[] {
   return ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((path) => {
     try {
-      return parseConnections(Deno.readTextFileSync(path));
+      return [Deno.readTextFileSync(path)];
     } catch {
       return []; // no IPv6, or not Linux
     }
@@ -73,11 +85,16 @@ const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 function endpoint(text: string): TcpEndpoint {
   const [hex, port] = text.split(":");
+  return { address: addressIn(hex), port: parseInt(port, 16) };
+}
+
+/** The address in the hexadecimal form of the table. */
+function addressIn(hex: string): string {
   const bytes = [...hex.matchAll(/.{8}/g)].flatMap(([word]) => {
     const octets = [...word.matchAll(/../g)].map(([octet]) => parseInt(octet, 16));
     return LITTLE_ENDIAN ? octets.reverse() : octets;
   });
-  return { address: addressOf(bytes), port: parseInt(port, 16) };
+  return addressOf(bytes);
 }
 
 function addressOf(bytes: number[]): string {

@@ -12,6 +12,7 @@ import type { PresenceBook, PresenceChange } from "#lib/fleet/presence.ts";
 import { type Presence, readOwnPresence, writePresence } from "#lib/fleet/presence_file.ts";
 import { PRESENCE_CHANGE_EVENT } from "#lib/protocol/tags.ts";
 import { map } from "#lib/values/value.ts";
+import { PacedWork } from "#lib/os/paced_work.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** Changes of presence are collected for this time before they are published, in milliseconds. */
@@ -39,8 +40,8 @@ export class PresenceReports {
   readonly #parts: PresenceParts;
   readonly #gone: Map<string, number>;
   readonly #arrived = new Set<string>();
+  readonly #reporting = new PacedWork(() => this.#report(), GATHER_MS);
   #changes: PresenceChange[] = [];
-  #timer: Timer | undefined;
   #catchingUp: Timer | undefined;
 
   /**
@@ -61,7 +62,7 @@ export class PresenceReports {
     this.#changes.push(change);
     if (change.present) this.#gone.delete(change.id);
     else this.#gone.set(change.id, Date.now());
-    this.#timer ??= setTimeout(() => void this.#report(), GATHER_MS);
+    this.#reporting.ask();
     if (!change.present) return;
     this.#arrived.add(change.id);
     this.#catchingUp ??= setTimeout(() => void this.#catchUp(), ARRIVALS_MS);
@@ -76,7 +77,6 @@ export class PresenceReports {
 
   async #report(): Promise<void> {
     const { cachedir, book, log, fire } = this.#parts;
-    this.#timer = undefined;
     const changes = this.#changes;
     this.#changes = [];
     try {
@@ -92,7 +92,7 @@ export class PresenceReports {
 
   /** Stops calling the listener. */
   close(): void {
-    clearTimeout(this.#timer);
+    void this.#reporting.close();
     clearTimeout(this.#catchingUp);
   }
 }

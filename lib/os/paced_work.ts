@@ -1,0 +1,62 @@
+/**
+ * Work that is asked for more often than it must be done, such as the writing of a file that holds everything. What is
+ * asked for meanwhile is done at once, and the thread rests afterwards in proportion to what the work took: however
+ * much there is, it takes a fifth of the thread at most.
+ * @module
+ */
+
+import { clearTimeout, setTimeout, type Timer } from "./timers.ts";
+
+/** Pause after the work, as a multiple of its time. */
+const REST_TIMES = 4;
+
+/** One kind of such work. */
+export class PacedWork {
+  readonly #work: () => void | Promise<void>;
+  readonly #gatherMs: number;
+  #timer: Timer | undefined;
+  #running: Promise<void> | undefined;
+  #isAskedAgain = false;
+  #restsUntilMs = -Infinity;
+  #isClosed = false;
+
+  /**
+   * @param work Must not throw, nor reject.
+   * @param gatherMs How long further asks are waited for, in milliseconds. Default: it is done as soon as it may.
+   */
+  constructor(work: () => void | Promise<void>, gatherMs = 0) {
+    this.#work = work;
+    this.#gatherMs = gatherMs;
+  }
+
+  /** Has it done soon. What was asked while it is being done is done once more. */
+  ask(): void {
+    if (this.#isClosed || this.#timer !== undefined) return;
+    if (this.#running !== undefined) {
+      this.#isAskedAgain = true;
+      return;
+    }
+    const waitMs = Math.max(this.#gatherMs, this.#restsUntilMs - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#running = this.#run();
+    }, waitMs);
+  }
+
+  async #run(): Promise<void> {
+    const begunMs = performance.now();
+    await this.#work();
+    const endMs = performance.now();
+    this.#restsUntilMs = endMs + REST_TIMES * (endMs - begunMs);
+    this.#running = undefined;
+    if (this.#isAskedAgain) this.ask();
+    this.#isAskedAgain = false;
+  }
+
+  /** Begins no more; resolves when what is being done has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+}

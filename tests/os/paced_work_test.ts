@@ -1,0 +1,55 @@
+import { PacedWork } from "#lib/os/paced_work.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+
+Deno.test("what is asked for at once is done once, and again if it is asked for meanwhile", async () => {
+  let done = 0;
+  const begun = Promise.withResolvers<void>(), goOn = Promise.withResolvers<void>();
+  const work = new PacedWork(async () => {
+    done++;
+    begun.resolve();
+    await goOn.promise;
+  });
+  for (let i = 0; i < 10; i++) work.ask();
+  assertEquals(done, 0);
+  await begun.promise;
+  for (let i = 0; i < 10; i++) work.ask();
+  goOn.resolve();
+  await eventually(() => done === 2, { what: "the second time" });
+  await sleep(20);
+  assertEquals(done, 2);
+  await work.close();
+});
+
+Deno.test("work that takes long rests, however often it is asked for", async () => {
+  const times: (readonly [begunMs: number, endMs: number])[] = [];
+  const work = new PacedWork(() => {
+    const begunMs = performance.now();
+    while (performance.now() - begunMs < 30) { /* it computes */ }
+    times.push([begunMs, performance.now()]);
+  });
+  const asking = setInterval(() => work.ask(), 1);
+  await eventually(() => times.length === 4, { what: "four times" });
+  clearInterval(asking);
+  await work.close();
+  for (const [i, [begunMs]] of times.entries()) {
+    if (i > 0) assert(begunMs - times[i - 1][1] >= 4 * 30 - 1, `it rested ${begunMs - times[i - 1][1]} ms`);
+  }
+});
+
+Deno.test("after its end it does nothing, and the end waits for what is being done", async () => {
+  let done = 0;
+  const work = new PacedWork(async () => {
+    await sleep(20);
+    done++;
+  });
+  work.ask();
+  await sleep(10);
+  work.ask();
+  await work.close();
+  assertEquals(done, 1);
+  work.ask();
+  await sleep(40);
+  assertEquals(done, 1);
+});
