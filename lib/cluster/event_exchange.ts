@@ -27,6 +27,11 @@ import { isShared } from "./shared_events.ts";
 const MOST_ROWS = 500, MOST_BYTES = 4 * 2 ** 20;
 /** Pause before a write is tried again with the database away, in milliseconds. */
 const RETRY_MS = 500;
+/**
+ * Pause after each write and each look, as a multiple of its time, and its most in milliseconds: what comes meanwhile
+ * is one statement, in place of one for each event.
+ */
+const REST_TIMES = 2, MOST_REST_MS = 50;
 /** Interval of records of how far the others were read, in milliseconds. */
 const RECORD_MS = 1_000;
 
@@ -118,7 +123,7 @@ export class EventExchange {
     this.#running = this.#store(follower).catch((error) =>
       log.critical(`Other masters get no events of this one any more: ${describeError(error)}`)
     );
-    database.follow("e", () => this.#take());
+    database.follow("e", () => this.#resting(() => this.#take()));
   }
 
   /** The marks in the own log since the last record. */
@@ -177,8 +182,20 @@ export class EventExchange {
         this.#parts.onOwn?.(event, row.tag);
         rows.push(row);
       }
-      for (const some of portions(rows)) await this.#write(some);
+      if (rows.length > 0) {
+        await this.#resting(async () => {
+          for (const some of portions(rows)) await this.#write(some);
+        });
+      }
     }
+  }
+
+  /** Does some work, and rests after it. */
+  async #resting(work: () => Promise<void>): Promise<void> {
+    const begunMs = performance.now();
+    await work();
+    const restMs = Math.min(REST_TIMES * (performance.now() - begunMs), MOST_REST_MS);
+    await sleep(restMs, this.#ending.signal).catch(() => {}); // its end
   }
 
   /** Stores some events, as often as is needed. */
