@@ -10,7 +10,7 @@
 import type { Client } from "pg";
 import { messageOf } from "#lib/errors.ts";
 import { writePeersPresence } from "#lib/fleet/presence_file.ts";
-import { PacedWork } from "#lib/os/paced_work.ts";
+import { PacedWork } from "#lib/runtime/paced_work.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";

@@ -54,16 +54,22 @@ export function addressesConnectedHere(port: number): Set<string> {
   return remoteAddresses({ local: port });
 }
 
+/** A line of a socket: the port of this host, address and port of the other end, the state. */
+const LINE = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]{2}) /gm;
+
 /**
- * The other ends of established connections that have a port at one end. Only they are parsed, each address once: a
- * master of ten thousand minions has as many lines as that twice.
+ * The other ends of established connections that have a port at one end. Each address is parsed once: a master of ten
+ * thousand minions has twice as many lines.
  */
 function remoteAddresses({ local, remote }: { readonly local?: number; readonly remote?: number }): Set<string> {
-  const hex = (port: number | undefined) =>
-    port === undefined ? "[0-9A-F]{4}" : port.toString(16).toUpperCase().padStart(4, "0");
-  const line = new RegExp(`^ *\\d+: [0-9A-F]+:${hex(local)} ([0-9A-F]+):${hex(remote)} 0${ESTABLISHED} `, "gm");
-  const found = tables().flatMap((text) => [...text.matchAll(line)].map(([, address]) => address));
-  return new Set([...new Set(found)].map(addressIn));
+  const isAt = (hex: string, port: number | undefined) => port === undefined || parseInt(hex, 16) === port;
+  const found = new Set<string>();
+  for (const text of tables()) {
+    for (const [, here, address, there, state] of text.matchAll(LINE)) {
+      if (isAt(here, local) && isAt(there, remote) && parseInt(state, 16) === ESTABLISHED) found.add(address);
+    }
+  }
+  return new Set([...found].map(addressIn));
 }
 
 /** All established connections of this host. */

@@ -12,7 +12,7 @@ import type { PresenceBook, PresenceChange } from "#lib/fleet/presence.ts";
 import { type Presence, readOwnPresence, writePresence } from "#lib/fleet/presence_file.ts";
 import { PRESENCE_CHANGE_EVENT } from "#lib/protocol/tags.ts";
 import { map } from "#lib/values/value.ts";
-import { PacedWork } from "#lib/os/paced_work.ts";
+import { PacedWork } from "#lib/runtime/paced_work.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** Changes of presence are collected for this time before they are published, in milliseconds. */

@@ -1,14 +1,14 @@
 /**
  * Work that is asked for more often than it must be done, such as the writing of a file that holds everything. What is
  * asked for meanwhile is done at once, and the thread rests afterwards in proportion to what the work took: however
- * much there is, it takes a fifth of the thread at most.
+ * much there is, it takes a tenth of the thread at most.
  * @module
  */
 
-import { clearTimeout, setTimeout, type Timer } from "./timers.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** Pause after the work, as a multiple of its time. */
-const REST_TIMES = 4;
+const REST_TIMES = 9;
 
 /** One kind of such work. */
 export class PacedWork {
