@@ -1,14 +1,14 @@
 /**
  * Work that is asked for more often than it must be done, such as the writing of a file that holds everything. What is
  * asked for meanwhile is done at once, and the thread rests afterwards in proportion to what the work took: however
- * much there is, it takes a tenth of the thread at most.
+ * much there is, it takes about a tenth of the thread at most.
  * @module
  */
 
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
-/** Pause after the work, as a multiple of its time. */
-const REST_TIMES = 9;
+/** Pause after the work, as a multiple of its time; and its most in milliseconds, as work may have waited for others. */
+const REST_TIMES = 9, MOST_REST_MS = 2_000;
 
 /** One kind of such work. */
 export class PacedWork {
@@ -47,7 +47,7 @@ export class PacedWork {
     const begunMs = performance.now();
     await this.#work();
     const endMs = performance.now();
-    this.#restsUntilMs = endMs + REST_TIMES * (endMs - begunMs);
+    this.#restsUntilMs = endMs + Math.min(REST_TIMES * (endMs - begunMs), MOST_REST_MS);
     this.#running = undefined;
     if (this.#isAskedAgain) this.ask();
     this.#isAskedAgain = false;

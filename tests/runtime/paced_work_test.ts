@@ -53,3 +53,15 @@ Deno.test("after its end it does nothing, and the end waits for what is being do
   await sleep(40);
   assertEquals(done, 1);
 });
+
+Deno.test("work that has waited for something does not rest as long as that", async () => {
+  let done = 0;
+  const work = new PacedWork(async () => {
+    if (++done === 1) await sleep(1_000);
+  });
+  work.ask();
+  await eventually(() => done === 1, { what: "the first time" });
+  work.ask();
+  await eventually(() => done === 2, { what: "the second time", withinMs: 8_000 });
+  await work.close();
+});
