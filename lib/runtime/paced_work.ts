@@ -7,7 +7,7 @@
 
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
-/** Pause after the work, as a multiple of its time; and its most in milliseconds, as work may have waited for others. */
+/** Pause after the work, as a multiple of its time; its most in milliseconds, as work may have waited for others. */
 const REST_TIMES = 9, MOST_REST_MS = 2_000;
 
 /** One kind of such work. */
