@@ -39,7 +39,8 @@ export class PacedWork {
     const waitMs = Math.max(this.#gatherMs, this.#restsUntilMs - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#running = this.#run();
+      // In another turn: if the work itself asks, it is running already.
+      this.#running = Promise.resolve().then(() => this.#run());
     }, waitMs);
   }
 

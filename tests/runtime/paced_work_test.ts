@@ -65,3 +65,18 @@ Deno.test("work that has waited for something does not rest as long as that", as
   await eventually(() => done === 2, { what: "the second time", withinMs: 8_000 });
   await work.close();
 });
+
+Deno.test("work that asks for itself is done once more, and never twice at the same time", async () => {
+  let running = 0, most = 0, done = 0;
+  const work = new PacedWork(async () => {
+    most = Math.max(most, ++running);
+    if (done === 0) work.ask();
+    await sleep(30);
+    running--;
+    done++;
+  });
+  work.ask();
+  await eventually(() => done === 2, { what: "the second time" });
+  await work.close();
+  assertEquals([most, done], [1, 2]);
+});
