@@ -15,6 +15,8 @@ import { compareStrings, type Value } from "#lib/values/value.ts";
 
 /** The grains that have a minion's addresses. */
 const ADDRESSES = ["ipv4", "ipv6"] as const;
+/** So many minions are looked up in their own files: to read the grains of all others takes longer. */
+const FEW = 100;
 
 /**
  * The cached minions with a connected address, sorted, each with its first connected address.
@@ -23,21 +25,32 @@ const ADDRESSES = ["ipv4", "ipv6"] as const;
 export function connectedAddresses(data: DataCache, publishPort: number, ids?: Iterable<string>): Map<string, string> {
   const peers = addressesConnectedHere(publishPort);
   if (peers.size === 0) return new Map();
-  const wanted = ids && new Set(ids), entries = new EntryReader();
-  let addresses = new Map<string, string>();
-  // Ten thousand single files would take seconds.
+  const wanted = ids && new Set(ids);
+  const found = wanted !== undefined && wanted.size <= FEW
+    ? [...wanted].map((id) => [id, firstOf(addressesOf(data, id), peers)] as const)
+    : [...scannedAddresses(data, peers)].filter(([id]) => wanted?.has(id) ?? true);
+  const addresses = found.flatMap(([id, address]) => address === undefined ? [] : [[id, address] as const]);
+  return new Map(addresses.sort(([one], [other]) => compareStrings(one, other)));
+}
+
+/** The first connected address of each minion: ten thousand single files would take seconds. */
+function scannedAddresses(data: DataCache, peers: ReadonlySet<string>): Map<string, string | undefined> {
+  const entries = new EntryReader();
+  let addresses = new Map<string, string | undefined>();
   data.scan("grains", () => {
     const seen = addresses = new Map();
     return (id, bytes) => {
-      if (wanted !== undefined && !wanted.has(id)) return;
-      seen.delete(id);
-      if (bytes === undefined) return;
+      if (bytes === undefined) return void seen.delete(id);
       entries.open(bytes);
-      const address = readable(entries).find((address) => typeof address === "string" && peers.has(address));
-      if (typeof address === "string") seen.set(id, address);
+      seen.set(id, firstOf(readable(entries), peers));
     };
   });
-  return new Map([...addresses].sort(([one], [other]) => compareStrings(one, other)));
+  return addresses;
+}
+
+/** The first of a minion's addresses that is connected. */
+function firstOf(addresses: readonly Value[], peers: ReadonlySet<string>): string | undefined {
+  return addresses.find((address): address is string => typeof address === "string" && peers.has(address));
 }
 
 /** The addresses in grains that can be read. */
@@ -77,8 +90,7 @@ export class AddressPresence {
   /** Whether an address of minion `id` is connected. */
   has(id: string): boolean {
     const { peers, answers } = this.#seen.get();
-    const answer = answers.get(id) ??
-      addressesOf(this.#data, id).some((address) => typeof address === "string" && peers.has(address));
+    const answer = answers.get(id) ?? firstOf(addressesOf(this.#data, id), peers) !== undefined;
     answers.set(id, answer);
     return answer;
   }

@@ -39,7 +39,11 @@ Deno.test({
         Deno.writeFileSync(`${root}/minions/former/data.p`, encode(former, "disk"));
         const connected = [["former", "127.0.0.1"], ["web1", "127.0.0.1"], ["web2", "127.0.0.1"]];
         assertEquals([...connectedAddresses(data, port)], connected);
-        assertEquals([...connectedAddresses(data, port, ["web2", "elsewhere", "unknown"]).keys()], ["web2"]);
+        const asked = ["web2", "elsewhere", "unknown", "former"];
+        const many = [...asked, ...Array.from({ length: 200 }, (_, i) => `unknown${i}`)];
+        for (const ids of [asked, many]) {
+          assertEquals([...connectedAddresses(data, port, ids).keys()], ["former", "web2"]);
+        }
       })
     ),
 });
