@@ -55,7 +55,7 @@ export class PresenceExchange {
   readonly #parts: PresenceExchangeParts;
   /** What the table has of this master; `undefined`: not known. */
   #written: Map<string, number> | undefined;
-  readonly #foreign = new Map<string, Foreign>();
+  #foreign: Map<string, Foreign> = new Map();
   /** The minions that say nothing, since when. */
   #seen = new Map<string, number>();
   readonly #flushing = new PacedWork(() => this.#flushOrLog(), GATHER_MS);
@@ -171,14 +171,13 @@ export class PresenceExchange {
         [database.origin],
       )
     );
-    const before = new Map(this.#foreign);
-    this.#foreign.clear();
-    const there = new Set<string>();
+    const there = new Set<string>(), foreign = new Map<string, Foreign>();
     for (const { minion, name, own, since } of rows) {
       if (own) there.add(minion);
-      else this.#foreign.set(minion, { master: name, sinceMs: Number(since) });
+      else foreign.set(minion, { master: name, sinceMs: Number(since) });
     }
-    if (!isSame(before, this.#foreign)) this.#version++;
+    if (!isSame(this.#foreign, foreign)) this.#version++;
+    this.#foreign = foreign;
     // Another master had it too, and has lost it: the row was that of the last one to connect.
     this.#lookForSilent();
     for (const id of this.#here().keys()) {
