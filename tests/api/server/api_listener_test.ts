@@ -250,6 +250,8 @@ import { HttpAnswer } from "${new URL("../../../lib/api/http/exchange.ts", impor
 import { CONNECTION_BOUNDS } from "${new URL("../../../lib/api/http/connection_guard.ts", import.meta.url).href}";
 import { createLogger } from "${new URL("../../../lib/runtime/log.ts", import.meta.url).href}";
 const write = ({ message }) => console.log(message);
+// As salt-api does: Deno opens a pipe for signals when it first needs one, and panics if no descriptor is left.
+Deno.addSignalListener("SIGTERM", () => Deno.exit(143));
 const listener = await ApiListener.start({
   host: "127.0.0.1", port: Number(Deno.args[0]), tls: JSON.parse(Deno.args[1]) ?? undefined, bounds: CONNECTION_BOUNDS, unbound: () => true,
   log: createLogger([{ level: 0, write, close: () => {} }]),
