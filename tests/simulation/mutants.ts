@@ -3,7 +3,7 @@
  * a copy of the tree, and says within how many seeds the simulation finds each.
  *
  *     deno task simulate-mutants [--guards] [--list] [--count 20] [--seeds 1000] [--seconds 600] [--seed 1]
- *       [--file FILE] [--at 3]
+ *       [--file FILE] [--at 3] [--workers 2]
  * @module
  */
 
@@ -44,6 +44,7 @@ const USAGE = `Usage: deno task simulate-mutants [options]
   --seed N     Another sample. Default: 1.
   --file FILE  Only mutants of this file, or of one line of it: lib/jobs/redelivery.ts:112. May be repeated.
   --at N       Begins with the N-th mutant of the sample. Default: 1.
+  --workers N  Mutants that are tried at once. Default: 1.
   --help       Show this.
 `;
 
@@ -125,6 +126,7 @@ async function main(args: string[]): Promise<number> {
       seconds: { type: "string", default: "600" },
       file: { type: "string", multiple: true, default: [] },
       at: { type: "string", default: "1" },
+      workers: { type: "string", default: "1" },
       seed: { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
@@ -137,18 +139,25 @@ async function main(args: string[]): Promise<number> {
   if (places.length === 0) checkOutside(everything);
   const all = everything.filter(selects({ guards: values.guards, places }));
   const count = values.count === undefined ? values.guards ? all.length : SAMPLE : Number(values.count);
-  await using copy = await Copy.of(ROOT);
-  const chosen = [...await thatCompile(copy.root, sample(all, count, Number(values.seed)))].slice(
+  await using copies = new AsyncDisposableStack();
+  const first = copies.use(await Copy.of(ROOT));
+  const chosen = [...await thatCompile(first.root, sample(all, count, Number(values.seed)))].slice(
     Number(values.at) - 1,
   );
   const describe = ({ file, line, kind, change }: Mutant) => `${file}:${line} ${kind}: ${change}`;
   if (values.list) return print(chosen.map((mutant) => `${describe(mutant)}\n`).join("")), 0;
   const verdicts: Verdict[] = [];
-  for (const mutant of chosen) {
-    const verdict = await judge(copy, mutant, values);
-    verdicts.push(verdict);
-    print(`${verdictText(verdict).padEnd(16)} ${describe(mutant)}\n`);
-  }
+  const waiting = [...chosen];
+  const work = async (copy: Copy) => {
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      const verdict = await judge(copy, mutant, values);
+      verdicts.push(verdict);
+      print(`${verdictText(verdict).padEnd(16)} ${describe(mutant)}\n`);
+    }
+  };
+  const workers = [first];
+  while (workers.length < Number(values.workers)) workers.push(copies.use(await Copy.of(ROOT)));
+  await Promise.all(workers.map(work));
   print(`${summaryOf(verdicts)}; ${all.length} mutants in all, of which some do not compile\n`);
   return 0;
 }
