@@ -12,11 +12,10 @@ export type LineCounts = Map<string, Map<number, number>>;
 /** Consecutive lines that did not run. */
 interface Gap {
   readonly path: string;
-  readonly first: number;
-  readonly last: number;
+  /** The numbers of its lines with code. */
+  readonly lines: readonly number[];
+  /** The first of them that is more than brackets. */
   readonly text: string;
-  /** Number of its lines with code. */
-  readonly lines: number;
 }
 
 /** Adds the output of `deno coverage --lcov` for the tree at `root` to `counts`. */
@@ -61,13 +60,17 @@ export function coverageReport(
     rooms.set(room, sum);
     sum.lines += code.size;
     sum.reached += [...code.values()].filter((count) => count > 0).length;
-    for (const gap of gaps) {
-      const rule = rules.find(({ path, line }) => isBelow(gap.path, path) && line.test(gap.text));
-      if (rule === undefined) open.push(gap);
-      else {
-        used.set(rule, [...used.get(rule) ?? [], gap]);
-        sum.named += gap.lines;
+    for (let gap = gaps.shift(); gap !== undefined; gap = gaps.shift()) {
+      const { path, text } = gap;
+      const rule = rules.find((rule) => isBelow(path, rule.path) && rule.line.test(text));
+      if (rule === undefined) {
+        open.push(gap);
+        continue;
       }
+      const [named, rest] = rule.path === undefined ? firstStatement(gap, source) : [gap];
+      used.set(rule, [...used.get(rule) ?? [], named]);
+      sum.named += named.lines.length;
+      if (rest !== undefined) gaps.unshift(rest);
     }
   }
   const unused = rules.filter((rule) => !used.has(rule));
@@ -114,12 +117,20 @@ function gapsOf({ path, text }: Source, code: ReadonlyMap<number, number>): Gap[
     else if (count === 0) groups.push([line]);
     open = count === 0;
   }
-  // A line of brackets only is the end of a block that was left before.
-  const real = groups.filter((group) => group.some((line) => /[\w"'`]/.test(lines[line - 1])));
-  return real.map((group) => {
-    const [first, last] = [group[0], group[group.length - 1]];
-    return { path, first, last, text: lines[first - 1].trim(), lines: group.length };
-  });
+  return groups.map((group) => gapOf(path, lines, group)).filter((gap) => gap !== undefined);
+}
+
+/** The gap of these lines; `undefined`: lines of brackets only are the end of a block that was left before. */
+function gapOf(path: string, texts: readonly string[], lines: readonly number[]): Gap | undefined {
+  const begin = lines.findIndex((line) => /[\w"'`]/.test(texts[line - 1]));
+  return begin < 0 ? undefined : { path, lines, text: texts[lines[begin] - 1].trim() };
+}
+
+/** A gap that begins with a statement of one line: that line, and what comes after it. */
+function firstStatement(gap: Gap, { text }: Source): [Gap, Gap?] {
+  if (!gap.text.endsWith(";")) return [gap];
+  const rest = gapOf(gap.path, text.split("\n"), gap.lines.slice(1));
+  return rest === undefined ? [gap] : [{ ...gap, lines: gap.lines.slice(0, 1) }, rest];
 }
 
 interface Sum {
@@ -146,6 +157,7 @@ function isBelow(path: string, rule: string | undefined): boolean {
   return rule === undefined || rule === path || (rule.endsWith("/") && path.startsWith(rule));
 }
 
-function place({ path, first, last }: Gap): string {
+function place({ path, lines }: Gap): string {
+  const [first, last] = [lines[0], lines[lines.length - 1]];
   return first === last ? `${path}:${first}` : `${path}:${first}-${last}`;
 }

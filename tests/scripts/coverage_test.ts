@@ -99,3 +99,16 @@ Deno.test("deno task coverage: a rule of a folder names lines of all files below
   assertStringIncludes(text, "all                        12        4        7        1     33.3\n");
   assertStringIncludes(report(counted(), [{ path: "lib/val", line: /./, why: "no folder" }]), "/./, which every test");
 });
+
+Deno.test("deno task coverage: a rule for every file names a statement, and not what comes after it", () => {
+  const text = report(counted(), [{ line: /return "many"|function two/, why: "so be it" }]);
+  assertStringIncludes(text, "\nlib/values/one.ts:6-7: so be it\n");
+  assertStringIncludes(text, "\nlib/values/one.ts:11-13: so be it\n");
+  const sources = [{ path: "lib/os/last.ts", text: "if (a) {\n  throw error;\n}\nrun();\n" }];
+  const counts: LineCounts = new Map();
+  addLcov(counts, "SF:/tree/lib/os/last.ts\nDA:1,1\nDA:2,0\nDA:3,0\nDA:4,0\nend_of_record\n", "/tree");
+  const rules = [{ line: /throw error/, why: "so be it" }];
+  const parted = coverageReport({ sources, counts, rules });
+  assertStringIncludes(parted, "(1 places):\nlib/os/last.ts:3-4: run();\n");
+  assertStringIncludes(parted, "\nlib/os/last.ts:2: so be it\n");
+});

@@ -10,7 +10,10 @@ export interface CoverageRule {
    * @default every file
    */
   readonly path?: string;
-  /** Matches each of these lines, or the first line of their block. */
+  /**
+   * Matches each of these lines, or the first line of their block; in a rule for every file a line that is a statement
+   * names only itself.
+   */
   readonly line: RegExp;
   readonly why: string;
 }
