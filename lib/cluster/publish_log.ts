@@ -96,17 +96,25 @@ export class PublishLog {
   /**
    * Gives a job of this master to the others.
    * @returns Whether they have it; if not, they get it later if the database is back in time.
+   * @throws {StoreError} If the database refuses it, as one with a full disk does: it is tried again as well.
    */
   async add(delivery: Delivery): Promise<"committed" | "away"> {
     const late = { delivery, untilMs: Date.now() + Math.max(delivery.ttlMs, LEAST_MS) };
     this.#known.set(delivery.jid, late.untilMs);
+    return await this.#writeOrKeep(late);
+  }
+
+  async #writeOrKeep(late: Late): Promise<"committed" | "away"> {
     try {
       if (!this.#parts.database.away) {
         await this.#writes.add(late);
         return "committed";
       }
     } catch (error) {
-      if (!(error instanceof DatabaseAwayError)) throw error;
+      if (!(error instanceof DatabaseAwayError)) {
+        this.#late.push(late);
+        throw error;
+      }
     }
     this.#late.push(late);
     return "away";
@@ -170,17 +178,11 @@ export class PublishLog {
   }
 
   async #writeLate(): Promise<void> {
-    if (this.#late.length === 0) return;
     const waiting = this.#late.filter(({ untilMs }) => untilMs > Date.now());
     this.#late = [];
-    for (const late of waiting) {
-      try {
-        await this.#writes.add(late);
-      } catch (error) {
-        this.#late.push(late);
-        if (!(error instanceof DatabaseAwayError)) throw error;
-      }
-    }
+    // All of them, also after one that is refused.
+    const written = await Promise.allSettled(waiting.map((late) => this.#writeOrKeep(late)));
+    for (const one of written) if (one.status === "rejected") throw one.reason;
   }
 
   /** @param again Whether to read all that are not over, also this master's own; else those that are new. */

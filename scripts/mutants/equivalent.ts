@@ -586,12 +586,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/cluster/publish_log.ts",
-    code: "if (this.#late.length === 0) return;",
-    change: "return; → {}",
-    why: "without such jobs the loop after it has nothing to do",
-  },
-  {
-    file: "lib/cluster/publish_log.ts",
     code: 'if (Date.now() > (toNumber(stored.get("until_ms")) ?? 0) + SKEW_MS) {',
     change: "> → >=",
     why: "one millisecond of a minute",

@@ -7,6 +7,7 @@
 import { RootKeys } from "#lib/cluster/cluster_secrets.ts";
 import { PublishLog } from "#lib/cluster/publish_log.ts";
 import type { Delivery } from "#lib/jobs/redelivery.ts";
+import { encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { serverProgram } from "#tests/support/database_servers.ts";
@@ -118,6 +119,15 @@ Deno.test({
     await place.server.restart();
     await eventually(() => b.jobs.length === 3, { what: "the jobs of the outage" });
     assertEquals(b.numbers.toSorted(), ["1", "2", "3"]);
+    // As with a full disk: it answers, and takes no row.
+    await place.server.sql(`alter table salt.publishes add constraint full_disk check (false) not valid`);
+    for (const n of [4, 5, 6]) {
+      assertStringIncludes(String(await a.log.add(job(n)).catch((error) => error)), "full_disk");
+    }
+    await eventually(() => first.lines.some((line) => line.includes("full_disk")), { what: "a second try" });
+    await place.server.sql(`alter table salt.publishes drop constraint full_disk`);
+    await eventually(() => b.jobs.length === 6, { what: "the jobs that were refused" });
+    assertEquals(b.numbers.toSorted(), ["1", "2", "3", "4", "5", "6"]);
   },
 });
 
@@ -159,14 +169,25 @@ Deno.test({
     await stranger.log.add(job(5));
     await place.server.sql(`insert into salt.publishes (origin, seq, jid, until, sealed)
       select 1, seq + 1, '20240102030405000009', until, sealed from salt.publishes where origin = 1`);
+    const { jid, load } = job(8);
+    const over = new RootKeys(ROOT).seal(
+      "publishes",
+      encode(map({ load, minions: [], ttl_ms: 1, until_ms: 1 }), "disk"),
+    );
+    await place.server.sql(`insert into salt.publishes (origin, seq, jid, until, sealed)
+      select 1, max(seq) + 1, '${jid}', now() + interval '1 hour', '\\x${over.toHex()}' from salt.publishes where origin = 1`);
     await a.log.add(job(2));
     await eventually(() => b.jobs.length === 2, { what: "the second job" });
     assertEquals(b.numbers, ["1", "2"]);
-    await eventually(() => reader.lines.filter((line) => line.includes("is not published")).length >= 2, {
+    await eventually(() => reader.lines.filter((line) => line.includes("is not published")).length >= 3, {
       what: "what was refused",
     });
     const told = reader.lines.join("\n");
     assertStringIncludes(told, "20240102030405000009 of the master master-1 is not published: its row holds something");
+    assertStringIncludes(
+      told,
+      "20240102030405000008 of the master master-1 is not published: it has been over for long",
+    );
     assertStringIncludes(told, "20240102030405000005 of the master master-3 is not published: it cannot be read");
   },
 });

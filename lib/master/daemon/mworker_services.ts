@@ -269,7 +269,7 @@ function openJobs(
           await asked;
         } catch (error) {
           if (!(error instanceof StoreError)) throw error;
-          log.error(`Job ${str(load.get("jid") ?? "")} is not given to the other masters: ${error.message}`);
+          log.error(`Job ${str(load.get("jid") ?? "")} is not given to the other masters yet: ${error.message}`);
         }
       },
     },
