@@ -91,16 +91,9 @@ export class EventExchange {
   #recordedMs = 0;
   #follower: LogFollower | undefined;
   #running: Promise<void> = Promise.resolve();
-  #stored = 0;
-  #taken = 0;
 
   constructor(parts: EventExchangeParts) {
     this.#parts = parts;
-  }
-
-  /** What it does, in one line. */
-  describe(): string {
-    return `${this.#stored} events given to other masters, ${this.#taken} taken`;
   }
 
   /**
@@ -207,7 +200,6 @@ export class EventExchange {
           await storeEvents(client, database, rows);
           await database.wake(client, "e");
         });
-        this.#stored += rows.length;
         return;
       } catch (error) {
         if (error instanceof DatabaseAwayError) {
@@ -250,7 +242,6 @@ export class EventExchange {
       return false;
     }
     this.#fired.set(name, Number(seq));
-    this.#taken++;
     onForeign?.({ master: name, tag, data: body });
     return true;
   }

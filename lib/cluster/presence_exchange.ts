@@ -78,11 +78,6 @@ export class PresenceExchange {
     this.#lookLater();
   }
 
-  /** What it does, in one line. */
-  describe(): string {
-    return `${this.#foreign.size} minions of other masters known`;
-  }
-
   /** Connections of this master have changed. */
   noteOwn(): void {
     this.#flushing.ask();

@@ -112,6 +112,11 @@ export class BusMember implements AsyncDisposable {
     await this.#sender.fire(tag, data);
   }
 
+  /** Fires an event of this form. */
+  async fireFrame(frame: Uint8Array): Promise<void> {
+    await this.#sender.firePacked(frame);
+  }
+
   /** All events in the log, in their order. */
   events(): { readonly tag: string; readonly data: ValueMap }[] {
     using reader = new EventLogReader(`${this.directory}/log`);

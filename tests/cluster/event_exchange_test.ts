@@ -4,12 +4,16 @@
  * @module
  */
 
+import { masterBus } from "#lib/bus/paths.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
+import { encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { serverProgram } from "#tests/support/database_servers.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
-import { BusMember, startClusterPlace } from "./cluster_place.ts";
+import { BusMember, type Member, startClusterPlace } from "./cluster_place.ts";
 
 const missing = serverProgram("postgres") === undefined;
 const named = (what: string) => missing ? `${what} (skipped: there is no postgres)` : what;
@@ -65,5 +69,51 @@ Deno.test({
       await using again = await BusMember.open(`${root}/b`, await place.member(2));
       await eventually(() => again.numbersFrom("master-1").length >= 60, { what: "the events of its absence" });
       assertEquals(again.numbersFrom("master-1"), numbers(0, 60));
+    }),
+});
+
+Deno.test({
+  name: named(
+    "what the database refuses, what has no data and what the bus does not take is told, and all else follows",
+  ),
+  ignore: missing,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      await using place = await startClusterPlace();
+      const first = await place.member(1), second = await place.member(2);
+      using sender = new EventSender(masterBus(`${root}/b`).pull);
+      let refused = 2;
+      await using a = await BusMember.open(`${root}/a`, first);
+      await using b = await BusMember.open(`${root}/b`, second, {
+        fire: (frame) => --refused < 0 ? sender.firePacked(frame) : Promise.resolve(false),
+      });
+      await place.server.sql(`alter table salt.events add constraint refused check (tag <> 'refused')`);
+      await place.server.crash();
+      // More than one statement takes, so that the refused one is among others.
+      for (const n of numbers(0, 1_200)) await a.fire(n === 700 ? "refused" : "tag", map({ n }));
+      await eventually(() => first.database.away, { what: "the database is away" });
+      await place.server.restart();
+      const taken = numbers(0, 1_200).filter((n) => n !== 700);
+      await eventually(() => b.numbersFrom("master-1").length === taken.length, { what: "all others" });
+      assertEquals(b.numbersFrom("master-1"), taken);
+      const told = (member: Member, text: string) =>
+        eventually(() => member.lines.some((line) => line.includes(text)), { what: text });
+      await told(first, "The event refused is not given to other masters");
+      await told(second, "did not take the event tag of the master master-1");
+      await place.server.sql(
+        `insert into salt.events (origin, seq, at, tag, body) select 1, max(seq) + 1, now(), 'none', '\\x05' from salt.events`,
+      );
+      // Programs of Salt before 2016 pad the tag, and have no newlines.
+      await a.fireFrame(
+        joinBytes([new TextEncoder().encode("old".padEnd(20, "|")), encode(map({ n: 1_200 }), "disk")]),
+      );
+      await eventually(() => b.numbersFrom("master-1").at(-1) === 1_200, { what: "the event of the old form" });
+      assertEquals(b.events().at(-1)?.tag, "old");
+      await told(second, "The event none of the master master-1 has no data");
+      // How far it has read cannot be recorded.
+      Deno.removeSync(`${root}/b/cluster/events.p`);
+      Deno.mkdirSync(`${root}/b/cluster/events.p/x`, { recursive: true });
+      await a.fire("tag", map({ n: 1_201 }));
+      await told(second, "cannot be recorded");
     }),
 });
