@@ -18,7 +18,7 @@ const named = (what: string) => missing ? `${what} (skipped: there is no postgre
 
 /** A master with these connections. */
 async function open(place: ClusterPlace, origin: number, cachedir: string, roundMs = 600_000) {
-  const { database, log } = await place.member(origin);
+  const { database, log, lines } = await place.member(origin);
   const peers = [1, 2, 3].filter((one) => one !== origin).map((one) => [one, `master-${one}`] as const);
   database.setPeers(new Map(peers));
   // So that the database is seen to go away.
@@ -27,7 +27,7 @@ async function open(place: ClusterPlace, origin: number, cachedir: string, round
   const exchange = new PresenceExchange({ database, cachedir, log, own: () => own, roundMs });
   await exchange.open();
   const known = () => [...readPeersPresence(cachedir).present.keys()].sort();
-  return { database, own, exchange, known, cachedir };
+  return { database, own, exchange, known, cachedir, lines };
 }
 
 Deno.test({
@@ -92,5 +92,38 @@ Deno.test({
       await a.exchange.close();
       await origins("web22");
       await b.exchange.close();
+    }),
+});
+
+Deno.test({
+  name: named(
+    "what the database refuses, an event of no map and a file that cannot be written are told, and mend themselves",
+  ),
+  ignore: missing,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      await using place = await startClusterPlace();
+      const a = await open(place, 1, `${root}/a`, 300), b = await open(place, 2, `${root}/b`, 300);
+      const told = (text: string) => eventually(() => a.lines.some((line) => line.includes(text)), { what: text });
+      a.exchange.noteForeign("master-2", encode([1], "disk"));
+      assertEquals(a.known(), []);
+      await place.server.sql(`alter table salt.presence rename to gone`);
+      a.own.set("web1", 1_000);
+      a.exchange.noteOwn();
+      await told("Which minions are connected here is not told to other masters");
+      await told("Which minions are connected to other masters cannot be read");
+      await place.server.sql(`alter table salt.gone rename to presence`);
+      await eventually(() => b.known().join() === "web1", { what: "the minion, at the other master" });
+      const path = `${root}/a/presence_peers.p`;
+      Deno.removeSync(path);
+      Deno.mkdirSync(`${path}/x`, { recursive: true });
+      b.own.set("web2", 2_000);
+      b.exchange.noteOwn();
+      await told("The file of the minions of other masters cannot be written");
+      Deno.removeSync(path, { recursive: true });
+      b.own.set("web3", 2_000);
+      b.exchange.noteOwn();
+      await eventually(() => a.known().join() === "web2,web3", { what: "the minions of the other master" });
+      for (const { exchange } of [a, b]) await exchange.close();
     }),
 });
