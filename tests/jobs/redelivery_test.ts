@@ -98,3 +98,17 @@ Deno.test("if thousands of minions do not acknowledge, a thousand at a time get 
   assertEquals(turns.map(({ length }) => length), [1_000, 1_000, 1_000]);
   assertEquals(new Set(turns.flat()).size, 2_500);
 });
+
+Deno.test("a job that goes to more of its minions waits for all of them, with its time anew", () => {
+  const over: string[] = [];
+  const jobs = new Redelivery(({ jid }) => over.push(jid));
+  const more = (minions: string[], ms: number) =>
+    jobs.publishedMore({ jid: "1", load: LOAD, minions, ttlMs: 10_000, live: false }, ms);
+  more(["web1"], 0);
+  more(["web2"], 9_000);
+  assertEquals(again(jobs.due(everybody, 12_000)), [[LOAD, ["web1", "web2"]]]);
+  jobs.noteAnswer("1", "web1", 12_000);
+  assertEquals([over, jobs.has("1")], [[], true]);
+  jobs.noteAnswer("1", "web2", 12_000);
+  assertEquals([over, jobs.has("1")], [["1"], false]);
+});

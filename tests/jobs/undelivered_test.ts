@@ -86,6 +86,23 @@ Deno.test("a file that has the length of the job's and another content is restor
     assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW), [DELIVERY]);
   }));
 
+Deno.test("a whole file is not replaced by a record, and other records are not about such jobs", () =>
+  withCache((cachedir) => {
+    const records: Packable[] = [];
+    new UndeliveredJobs(cachedir, PEM, { append: (record) => void records.push(record) }).save(DELIVERY, NOW);
+    const later = { ...DELIVERY, minions: ["db1"] };
+    new UndeliveredJobs(cachedir, PEM).save(later, NOW);
+    const next = new UndeliveredJobs(cachedir, PEM),
+      read = (record: Packable) => decode(encode(record, "disk"), "disk");
+    assertEquals(records.map((record) => next.restore(read(record), NOW)), [true]);
+    assertEquals([map({ kind: "load" }), map({ kind: "undelivered" }), "odd"].map((one) => next.restore(one, NOW)), [
+      false,
+      false,
+      false,
+    ]);
+    assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW), [later]);
+  }));
+
 Deno.test("a job whose file a power failure has left empty is named", () =>
   withCache((cachedir) => {
     new UndeliveredJobs(cachedir, PEM);

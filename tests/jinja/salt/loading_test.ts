@@ -27,6 +27,9 @@ Deno.test("without an environment a template loads the files beside it, and none
     await Deno.create(`${directory}/huge`).then((file) => file.truncate(64 * 2 ** 20 + 1).then(() => file.close()));
     const beside = { saltenv: "", path: `${directory}/top` };
     assertEquals(await rendered("{% include 'inc' %}|{% include '/sub/deep' %}", beside), "inc 1|deep");
+    await Deno.writeTextFile(`${directory}/asks`, "{{ x | default('none') }}");
+    const asked = "{% set x = 2 %}{% include 'asks' %}|{% include 'asks' without context %}";
+    assertEquals(await rendered(asked, beside), "2|none");
     const failures: readonly (readonly [template: string, request: Partial<RenderRequest>, message: string])[] = [
       ["{% include 'sub/../inc' %}", beside, "Jinja error: sub/../inc; line 1"],
       ["{% include 'nope' %}", beside, "Jinja error: nope; line 1"],
@@ -135,4 +138,10 @@ Deno.test("Python's expressions of a condition: its functions over containers, a
   for (const wrong of ["len(5) > 1", "any(1.5)", "all(None)"]) {
     await assertRejects(() => conditionHolds(wrong, variables), PythonError, "has no len()");
   }
+});
+
+Deno.test("salt.get is a dict's: the function, or the fallback", async () => {
+  const host = { functions: { "test.echo": ([value = null]: Value[]) => value } };
+  assertEquals(await rendered("{{ salt.get('test.echo')('a') }}|{{ salt.get('test.no', 'b') }}", {}, host), "a|b");
+  assertEquals(await rendered("{{ salt.get('test.no') }}|{{ salt.get(1, 'c') }}", {}, host), "None|c");
 });
