@@ -5,7 +5,7 @@
  */
 
 import type { Client } from "pg";
-import { messageOf } from "#lib/errors.ts";
+import { messageOf, PreflightError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
@@ -122,12 +122,13 @@ export class ClusterMembers {
     return rowCount === 1;
   }
 
-  /** Takes the row for a master that started while the database was away. */
+  /** Takes the row for a master that started while the database was away, or was forgotten meanwhile. */
   async #enter(client: Client): Promise<void> {
     const { cluster, applicant } = this.#parts;
-    const { origin, incarnation } = await register(client, cluster.schema, applicant);
+    const { last = cluster } = applicant;
+    const { origin, incarnation } = await register(client, cluster.schema, { ...applicant, last });
     if (origin === cluster.origin && incarnation === cluster.incarnation) return;
-    throw new Error("this master has another number by now, and must be started again");
+    throw new PreflightError("this master has another number by now, and must be started again");
   }
 
   async #takeLeases(client: Client): Promise<Set<string>> {

@@ -5,7 +5,7 @@
  */
 
 import type { Client } from "pg";
-import { messageOf, StoreError } from "#lib/errors.ts";
+import { messageOf, PreflightError, StoreError } from "#lib/errors.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import type { PostgresPlace, SslMode } from "./postgres_options.ts";
 
@@ -163,8 +163,8 @@ const PASSING = ["08", "53", "57", "58", "25006", "40001", "40P01", "55P03"];
 /** What an error of the client means. Errors that are a store's own stay. */
 export function databaseError(error: unknown, options: PostgresPlace): StoreError {
   if (error instanceof StoreError) return error;
-  // A mistake of this program is no state of the database.
-  if (error instanceof TypeError || error instanceof RangeError) throw error;
+  // A mistake of this program, or what it refuses itself, is no state of the database.
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof PreflightError) throw error;
   const place = databasePlace(options), text = messageOf(error);
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
   const advice = ADVICE[code];

@@ -25,6 +25,10 @@ clusterTest(
     await eventually(async () => (await holders(a)).every((name) => name === "master-a"), { what: "the leases of a" });
     await b.startMaster();
     assertEquals(await holders(b), all("master-a"));
+    Deno.kill(first.pid, "SIGUSR1");
+    await eventually(() => /Cluster: with master-b; holds maintenance, reactor, schedule/.test(first.written), {
+      what: "what the thread does",
+    });
     await first.kill();
     await eventually(async () => valueAt(await answerOf(b, "cluster.members"), "master-a", "alive") === false, {
       what: "the end of a",

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { clusterTest, refusal } from "#tests/support/cluster/cluster_site.ts";
 
 /** The private key of a master, as it is on its disk. */
@@ -30,13 +30,25 @@ clusterTest("the database holds no key in clear", { masters: 1 }, async ({ maste
   end $$;`);
 });
 
-clusterTest("the secret may be in a file", { masters: 1 }, async (site) => {
+clusterTest("the secret may be in a file; clocks that differ by an hour are told, and the master serves", {
+  masters: 1,
+}, async (site) => {
   // The path is below root_dir, as those of all options.
   const b = site.addMaster({ master: { cluster_secret: null, cluster_secret_file: "/secret" } });
   assertStringIncludes(await refusal(b), "cluster_secret_file: there is no secret in");
   Deno.writeTextFileSync(`${b.configDir}/secret`, "correct horse battery staple\n");
   await b.startMaster();
   assertEquals(pairOf(b.masterOpts.pki_dir), pairOf(site.masters[0].masterOpts.pki_dir));
+  await b.stopMaster();
+  const { now } = Date;
+  Date.now = () => now() - 3_600_000;
+  try {
+    await b.startMaster();
+  } finally {
+    Date.now = now;
+  }
+  const told = b.logs.find((line) => line.includes("The clocks of this host and of the database differ by"));
+  assertMatch(String(told), /differ by 3[56]\d\d s: set them by NTP/);
 });
 
 clusterTest("masters that start at once in an empty database have one key pair", { masters: 0 }, async (site) => {
