@@ -1,7 +1,7 @@
 import { dataCache } from "#tests/support/fleet/job_store.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { StoreError } from "#lib/errors.ts";
-import { decode } from "#lib/values/msgpack.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
 import { map, repr, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import corpus from "#tests/corpus/job_cache.json" with { type: "json" };
@@ -98,5 +98,17 @@ Deno.test("a scan finds what get() finds, for data of every Salt version", () =>
         assertEquals([...scanned.keys()].sort(), cache.list());
         for (const [id, value] of scanned) assertEquals(value, cache.get(id)?.[bank]);
       }
+    }
+  }));
+
+Deno.test("what another master has of a minion is stored and removed as it is, for valid ids", () =>
+  withCache((cache) => {
+    const bytes = encode(map({ os: "Debian" }), "disk");
+    cache.setPacked("grains", "web1", bytes);
+    assertEquals(cache.packed("grains", "web1"), bytes);
+    cache.setPacked("grains", "web1", undefined);
+    assertEquals([cache.packed("grains", "web1"), cache.packed("grains", "../web1")], [undefined, undefined]);
+    for (const value of [bytes, undefined]) {
+      assertThrows(() => cache.setPacked("grains", "../web1", value), StoreError, "../web1");
     }
   }));

@@ -3,7 +3,7 @@ import { Mine } from "#lib/fleet/mine.ts";
 import { AGED, restricted } from "#lib/fleet/mine_form.ts";
 import { answerMineGet } from "#lib/fleet/mine_query.ts";
 import { isMap, map, repr, toNumber, type Value } from "#lib/values/value.ts";
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 
 const IDS = ["db1", "m1", "m2", "m3"];
 
@@ -157,7 +157,7 @@ Deno.test("a restricted value without readers is for everybody, and one without 
 Deno.test("mine_get says which functions a minion may read, by the beginning of both names", () => {
   using site = new Site();
   site.mine.store("m2", map({ only2: 2 }));
-  site.rules = map({ "m3": ["only"], "m2": ["f", "("], "db": "f" });
+  site.rules = map({ "m3": ["only", 5], "m2": ["f", "("], "db": "f" }).set(3, ["f"]);
   assertEquals(site.ask({}), "{}");
   assertEquals(site.ask({ fun: "only1" }), "{'m1': 1}");
   assertEquals(site.ask({ fun: "f,only1,only2" }), "{'only1': {'m1': 1}, 'only2': {'m2': 2}}");
@@ -167,6 +167,15 @@ Deno.test("mine_get says which functions a minion may read, by the beginning of 
     site.rules = rules;
     assertEquals(site.ask({}), "{}");
   }
+});
+
+Deno.test("a mine whose file is broken is left out and told; the others are answered", () => {
+  using site = new Site();
+  // A map of two, of which the value of "f" is no MessagePack.
+  Deno.writeFileSync(`${site.root}/mine/m1.p`, new Uint8Array([0x82, 0xa1, 0x66, 0xc1, 0xa1, 0x67, 1]));
+  assertEquals(site.ask({}), "{'m2': 'of m2'}");
+  assertEquals(site.warned.length, 1);
+  assertStringIncludes(site.warned[0], "The mine of m1 cannot be read: ");
 });
 
 Deno.test("with_age and max_age look at when each value was stored", () => {

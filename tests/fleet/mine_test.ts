@@ -4,7 +4,7 @@ import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { withFileLock } from "#lib/os/file_lock.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { map, repr, type Value } from "#lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 
 /** A mine in a directory of its own. */
 class TestMine implements Disposable {
@@ -52,6 +52,14 @@ Deno.test("values are merged by name, or replace all with clear, in a file that 
   assertEquals(test.file("web1"), "{'c': 3}");
   assertEquals((Deno.statSync(test.path("web1")).mode ?? 0) & 0o777, 0o600);
   assertEquals(test.mine.get("web2"), undefined);
+});
+
+Deno.test("a mine that the system does not let read counts as none, and is told", () => {
+  using test = new TestMine();
+  Deno.mkdirSync(test.path("web1"), { recursive: true });
+  assertEquals(test.mine.get("web1"), undefined);
+  assertEquals(test.logged.length, 1);
+  assertStringIncludes(test.logged[0], `Cannot read ${test.path("web1")}: `);
 });
 
 Deno.test("a value, and all values, are removed, and their times too", () => {
