@@ -41,7 +41,10 @@ fleetTest("of the pieces that a minion asks for and does not take, few are kept,
     assertEquals(answer.get("dest"), "large");
   }
   const served = () => fleet.logs.filter((line) => line.includes("_serve_file from greedy")).length;
-  await eventually(() => served() === ASKED, { what: `all ${ASKED} requests to be served` });
+  await eventually(() => served() === ASKED, {
+    what: `all ${ASKED} requests to be served`,
+    withinMs: 180_000,
+  });
   // The honest minion's request is answered after those.
   await honest.request(piece);
   let taken = 0;

@@ -174,7 +174,9 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   assertEquals(await web1("saltutil.kill_job", long.jid), `Signal 9 sent to job ${long.jid}`);
   const [ended] = await long.done;
   assert(ended.kind === "returned");
-  assertEquals([ended.return, ended.retcode], ["The job was ended by signal 9", 1]);
+  // On a busy machine its thread has not stopped yet when the job has ended.
+  assertMatch(String(ended.return), /^The job was ended by signal 9(, and its thread continues: .*)?$/);
+  assertEquals(ended.retcode, 1);
   assertEquals([...Deno.readDirSync(proc)], []);
   assertEquals(await web1("test.ping"), true);
 

@@ -6,7 +6,7 @@
 import type { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { isMap, map, str, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
-import { type Fleet, startFleet } from "#tests/support/fleet/fleet.ts";
+import { eventually, type Fleet, startFleet } from "#tests/support/fleet/fleet.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const STOPPED = "processes: {nobody-has-this: stopped}";
@@ -44,7 +44,12 @@ Deno.test("beacons of pillar run, cannot be changed by functions, and end with t
     const minion = { beacons: { own: [{ beacon_module: "ps" }, { processes: { "nobody-has-this": "stopped" } }] } };
     await using fleet = await startFleet({ minions: ["m1"], master: { pillar_roots: { base: [root] } }, minion });
     using events = await fleet.listen("salt/beacon/m1/");
-    assertEquals([...new Set(await heard(events, 3_000))].sort(), ["noisy", "own", "quiet"]);
+    const known = new Set<string>();
+    await eventually(async () => {
+      for (const name of await heard(events, 1_000)) known.add(name);
+      return known.size >= 3;
+    }, { what: "three beacons" });
+    assertEquals([...known].sort(), ["noisy", "own", "quiet"]);
     const refusal = await call(
       fleet,
       "beacons.modify",

@@ -282,6 +282,10 @@ Deno.test("a keeper that can record nothing tells so, and its commands run to th
       Deno.removeSync(directory, { recursive: true });
       Deno.writeTextFileSync(directory, "no directory");
     });
+    // Before that it gives the outcome to the minion that it still has.
+    await eventually(() => keeper.lines.some((line) => line.startsWith("it cannot record that it is alone")), {
+      what: "that it is alone",
+    });
     await end();
     const messages = keeper.lines.filter((line) => line.startsWith("it cannot record ")).map((line) =>
       line.split(":")[0]
