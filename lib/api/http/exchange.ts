@@ -58,15 +58,19 @@ export interface PushedBody {
   cancel(): void;
 }
 
-/** The body of an answer; `null`: none. */
-export type AnswerBody =
+/** A body that is sent; `null`: none. */
+export type SentBody =
   | string
   | Uint8Array<ArrayBuffer>
   | ReadableStream<Uint8Array<ArrayBuffer>>
   | { readonly pushed: PushedBody }
-  /** The request has become a WebSocket, by this answer if the server needs one. */
-  | { readonly upgraded: Response | undefined }
   | null;
+
+/** What a request is answered with. */
+export type AnswerBody =
+  | SentBody
+  /** The request has become a WebSocket, by this answer of the runtime. */
+  | { readonly upgraded: Response };
 
 /** What is sent for a request, before either server has made it its own. */
 export class HttpAnswer {
@@ -107,8 +111,18 @@ export interface HttpServer {
   shutdown(): Promise<void>;
 }
 
+/** Whether the request has become a WebSocket. */
+export function isUpgraded(body: AnswerBody): body is { readonly upgraded: Response } {
+  return body !== null && typeof body === "object" && "upgraded" in body;
+}
+
+/** Whether the pieces of a body are pushed. */
+export function isPushed(body: SentBody): body is { readonly pushed: PushedBody } {
+  return body !== null && typeof body === "object" && "pushed" in body;
+}
+
 /** Ends a body that is not sent. */
-export async function dropBody(body: AnswerBody): Promise<void> {
+export async function dropBody(body: SentBody): Promise<void> {
   if (body instanceof ReadableStream) await body.cancel();
-  else if (body !== null && typeof body === "object" && "pushed" in body) body.pushed.cancel();
+  else if (isPushed(body)) body.pushed.cancel();
 }

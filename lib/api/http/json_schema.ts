@@ -14,7 +14,6 @@ export interface JsonSchema {
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   readonly enum?: readonly (string | number | null)[];
-  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minItems?: number;
@@ -39,8 +38,6 @@ function described(schema: JsonSchema, description?: string): JsonSchema {
 export const t = {
   any: (doc?: string): JsonSchema => described({}, doc),
   text: (doc?: string): JsonSchema => described({ type: "string" }, doc),
-  /** A text of a form. */
-  match: (pattern: string, doc?: string): JsonSchema => described({ type: "string", pattern }, doc),
   oneOf: (values: readonly (string | number | null)[], doc?: string): JsonSchema => described({ enum: values }, doc),
   int: (doc?: string): JsonSchema => described({ type: "integer" }, doc),
   /** A whole number in a range. */

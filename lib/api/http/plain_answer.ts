@@ -4,9 +4,12 @@
  */
 
 import type { ServerResponse } from "node:http";
-import { dropBody, type HttpAnswer, type PushedBody } from "./exchange.ts";
+import { dropBody, type HttpAnswer, isPushed, type PushedBody, type SentBody } from "./exchange.ts";
 
 const encoder = new TextEncoder();
+
+/** One that is not a WebSocket. */
+type SentAnswer = Pick<HttpAnswer, "status" | "headers"> & { readonly body: SentBody };
 
 /**
  * Sends an answer; resolves when its last piece is written, or at once if pieces are pushed.
@@ -14,13 +17,13 @@ const encoder = new TextEncoder();
  * @param options.completed Resolves when it is sent, or the client has gone.
  */
 export async function sendAnswer(
-  { status, headers, body }: HttpAnswer,
+  { status, headers, body }: SentAnswer,
   response: ServerResponse,
   { isHead, completed }: { readonly isHead: boolean; readonly completed: Promise<void> },
 ): Promise<void> {
   // Names and values in turn: `Set-Cookie` may be there more than once.
   const head = [...headers].flat();
-  if (body instanceof ReadableStream || (body !== null && typeof body === "object" && !(body instanceof Uint8Array))) {
+  if (body instanceof ReadableStream || isPushed(body)) {
     if (isHead) {
       response.writeHead(status, head).end();
       return await dropBody(body);
@@ -29,7 +32,6 @@ export async function sendAnswer(
       response.writeHead(status, head);
       return await sendStream(body, response, completed);
     }
-    if (!("pushed" in body)) throw new TypeError("this is no WebSocket");
     // The end of the connection is the end of the body: pieces need no frames, each of which would be garbage.
     response.useChunkedEncodingByDefault = false;
     response.shouldKeepAlive = false;

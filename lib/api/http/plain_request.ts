@@ -6,22 +6,27 @@
 import type { IncomingMessage } from "node:http";
 import type { IncomingRequest } from "./exchange.ts";
 
-/** A request. Its body and its signal are made when they are asked for: most requests need neither. */
+/**
+ * A request. Its headers, its body and its signal are made when they are asked for: most requests need neither of the
+ * latter, and reading `headers` throws a TypeError where one cannot be one, which the parser of Node refuses already.
+ */
 export class PlainRequest implements IncomingRequest {
   readonly method: string;
   readonly url: string;
-  readonly headers: Headers;
   readonly #message: IncomingMessage;
+  #headers: Headers | undefined;
   #body: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined;
   #abort: AbortController | undefined;
   #isGone = false;
 
-  /** @throws {TypeError} If a header cannot be one. */
   constructor(message: IncomingMessage) {
     this.#message = message;
     this.method = message.method ?? "";
-    this.headers = headersOf(message.rawHeaders);
     this.url = urlOf(message);
+  }
+
+  get headers(): Headers {
+    return this.#headers ??= headersOf(this.#message.rawHeaders);
   }
 
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
@@ -67,7 +72,10 @@ function hasBody({ method, headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }
 
-/** Reads no more than what is asked for. */
+/**
+ * Reads no more than what is asked for. After it is cancelled the rest is dropped: the next request of the connection
+ * comes after it.
+ */
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> {
   let isOver = false;
   return new ReadableStream({
@@ -91,7 +99,7 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer
     pull: () => void message.resume(),
     cancel() {
       isOver = true;
-      message.pause();
+      message.resume();
     },
   });
 }

@@ -8,7 +8,14 @@
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { dropBody, HttpAnswer, type HttpServer, type HttpServerParts, type RequestConnection } from "./exchange.ts";
+import {
+  dropBody,
+  HttpAnswer,
+  type HttpServer,
+  type HttpServerParts,
+  isUpgraded,
+  type RequestConnection,
+} from "./exchange.ts";
 import { PlainRequest } from "./plain_request.ts";
 import { sendAnswer } from "./plain_answer.ts";
 
@@ -118,13 +125,7 @@ class PlainServer implements HttpServer {
     if (remoteAddress === undefined || remotePort === undefined) return;
     message.on("error", ignoreGone);
     response.on("error", ignoreGone);
-    let request: PlainRequest;
-    try {
-      request = new PlainRequest(message);
-    } catch {
-      response.writeHead(400, { Connection: "close" }).end();
-      return;
-    }
+    const request = new PlainRequest(message);
     const { promise: completed, resolve } = Promise.withResolvers<void>();
     this.#open++;
     let isOver = false;
@@ -145,8 +146,8 @@ class PlainServer implements HttpServer {
       completed,
       upgrade: () => {
         if (head === undefined) throw new TypeError("this is no handshake");
-        const { socket: upgraded } = Deno.upgradeWebSocket(request.toRequest(), { socket, head });
-        return { socket: upgraded, answer: new HttpAnswer({ upgraded: undefined }, { status: 101 }) };
+        const { socket: upgraded, response } = Deno.upgradeWebSocket(request.toRequest(), { socket, head });
+        return { socket: upgraded, answer: new HttpAnswer({ upgraded: response }, { status: 101 }) };
       },
     };
     let answer: HttpAnswer;
@@ -155,13 +156,14 @@ class PlainServer implements HttpServer {
     } catch (error) {
       answer = this.#parts.failed(error);
     }
-    if (answer.status === 101) {
+    const { status, headers, body } = answer;
+    if (isUpgraded(body)) {
       response.detachSocket(socket);
       return end();
     }
-    if (isOver) return await dropBody(answer.body);
+    if (isOver) return await dropBody(body);
     try {
-      await sendAnswer(answer, response, { isHead: message.method === "HEAD", completed });
+      await sendAnswer({ status, headers, body }, response, { isHead: message.method === "HEAD", completed });
     } catch (error) {
       this.#parts.failed(error);
       socket.destroy();

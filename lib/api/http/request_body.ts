@@ -58,8 +58,8 @@ const FORM = "application/x-www-form-urlencoded";
 
 /**
  * Reads and parses the body.
- * @throws {ApiError} 400 if it cannot be read as its type, 406 for another type, 408 if it comes too slowly, 413 if it
- * is too long.
+ * @throws {ApiError} 400 if it cannot be read as its type, or is cut off, 406 for another type, 408 if it comes too
+ * slowly, 413 if it is too long.
  */
 export async function readRequestBody(
   request: Pick<IncomingRequest, "headers" | "body">,
@@ -67,11 +67,11 @@ export async function readRequestBody(
 ): Promise<RequestBody> {
   const declared = request.headers.get("content-length");
   if (request.body === null || declared === "0") return NO_BODY;
-  if (declared !== null && Number(declared) > bounds.maxBytes) throw tooLarge(bounds.maxBytes);
   const type = (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
-  if (!bounds.types.includes(type)) {
+  const isTooLarge = declared !== null && Number(declared) > bounds.maxBytes;
+  if (isTooLarge || !bounds.types.includes(type)) {
     await request.body.cancel();
-    throw new ApiError(406, "Content type not supported");
+    throw isTooLarge ? tooLarge(bounds.maxBytes) : new ApiError(406, "Content type not supported");
   }
   const bytes = await readBytes(request.body, bounds);
   if (bytes.length === 0) return NO_BODY;
@@ -97,7 +97,7 @@ async function readBytes(
   let length = 0;
   try {
     while (true) {
-      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      const { done, value } = await Promise.race([reader.read().catch(cutOff), late.promise]);
       if (done) return joinBytes(parts);
       length += value.length;
       if (length > maxBytes) throw tooLarge(maxBytes);
@@ -110,6 +110,11 @@ async function readBytes(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The client has gone amid its body: that is no error of ours, and nobody reads the answer. */
+function cutOff(): never {
+  throw new ApiError(400, "The body was cut off");
 }
 
 function tooLarge(maxBytes: number): ApiError {

@@ -3,7 +3,15 @@
  * @module
  */
 
-import { dropBody, HttpAnswer, type HttpServer, type HttpServerParts, type PushedBody } from "./exchange.ts";
+import {
+  dropBody,
+  HttpAnswer,
+  type HttpServer,
+  type HttpServerParts,
+  isPushed,
+  isUpgraded,
+  type PushedBody,
+} from "./exchange.ts";
 
 /** Pieces that the runtime holds for a connection. */
 const HIGH_WATER = 64;
@@ -25,19 +33,16 @@ export function startTlsServer(
       return { socket, answer: new HttpAnswer({ upgraded: response }, { status: 101 }) };
     };
     const answer = await handle(request, { remoteAddr, completed, upgrade });
-    if (request.method !== "HEAD") return responseOf(answer);
-    await dropBody(answer.body);
-    return new Response(null, { status: answer.status, headers: answer.headers });
+    const { status, headers, body } = answer;
+    if (request.method !== "HEAD" || isUpgraded(body)) return responseOf(answer);
+    await dropBody(body);
+    return new Response(null, { status, headers });
   });
 }
 
 function responseOf({ status, headers, body }: HttpAnswer): Response {
-  if (body === null || typeof body !== "object" || body instanceof Uint8Array || body instanceof ReadableStream) {
-    return new Response(body, { status, headers });
-  }
-  if ("pushed" in body) return new Response(streamOf(body.pushed), { status, headers });
-  if (body.upgraded === undefined) throw new TypeError("this is no WebSocket");
-  return body.upgraded;
+  if (isUpgraded(body)) return body.upgraded;
+  return new Response(isPushed(body) ? streamOf(body.pushed) : body, { status, headers });
 }
 
 function streamOf(body: PushedBody): ReadableStream<Uint8Array<ArrayBuffer>> {

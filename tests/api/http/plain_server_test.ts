@@ -2,16 +2,22 @@
 
 import { HttpAnswer, type HttpHandler, type HttpServer, type PushedBody } from "#lib/api/http/exchange.ts";
 import { loadPlainServer } from "#lib/api/http/plain_server.ts";
+import { messageOf } from "#lib/errors.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 
 const WITHIN_MS = 20_000;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
-async function withServer(handle: HttpHandler, run: (server: HttpServer) => Promise<void>): Promise<void> {
-  const failures: unknown[] = [];
+/** @param wanted The texts of the errors that the server tells of. */
+async function withServer(
+  handle: HttpHandler,
+  run: (server: HttpServer) => Promise<void>,
+  wanted: readonly string[] = [],
+): Promise<void> {
+  const failures: string[] = [];
   const failed = (error: unknown) => {
-    failures.push(error);
+    failures.push(messageOf(error));
     return new HttpAnswer(null, { status: 500 });
   };
   const server = await (await loadPlainServer())({ hostname: "127.0.0.1", port: 0, handle, failed });
@@ -20,7 +26,7 @@ async function withServer(handle: HttpHandler, run: (server: HttpServer) => Prom
   } finally {
     await server.shutdown();
   }
-  assertEquals(failures, []);
+  assertEquals(failures, wanted);
 }
 
 /** Says what came. */
@@ -144,5 +150,94 @@ Deno.test("a stream is sent as fast as the client reads, and each cookie has its
     await new Promise((resolve) => setTimeout(resolve, 500));
     assert(pulled < 400, `${pulled} pieces for a client that has read none`);
     assertEquals((await answer.arrayBuffer()).byteLength, 400 * 65_536);
+  });
+});
+
+Deno.test("an error of what answers is told, and the connection goes on; one amid a stream ends it", () => {
+  const handle: HttpHandler = ({ url }, connection) => {
+    if (url.endsWith("/broken")) return Promise.reject(new Error("it is broken"));
+    if (url.endsWith("/ws")) return Promise.resolve(connection.upgrade().answer);
+    const start = (control: ReadableStreamDefaultController) => {
+      if (!url.endsWith("/half")) return control.close();
+      control.enqueue(encoder.encode("the first half"));
+      setTimeout(() => control.error(new Error("there is no other half")), 100);
+    };
+    return Promise.resolve(new HttpAnswer(new ReadableStream({ start })));
+  };
+  return withServer(
+    handle,
+    async (server) => {
+      const texts = ["/ws", "/broken"].map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join("");
+      const statuses = [...(await send(server, texts + LAST)).matchAll(/^HTTP\/1\.1 (\d+) /gm)].map(([, status]) =>
+        status
+      );
+      assertEquals(statuses, ["500", "500", "200"]);
+      const half = await send(server, `GET /half HTTP/1.1\r\nHost: x\r\n\r\n${LAST}`);
+      assertMatch(half, /^HTTP\/1\.1 200 [^]*the first half\r\n$/);
+    },
+    ["this is no handshake", "it is broken", "there is no other half"],
+  );
+});
+
+Deno.test("HEAD has the headers of GET, and ends the body that it does not want", () => {
+  const cancelled: string[] = [];
+  const handle: HttpHandler = ({ url }) => {
+    const cancel = () => void cancelled.push(url);
+    const pushed: PushedBody = { begin: () => cancelled.push("begun"), drained() {}, cancel };
+    const body = url.endsWith("/pushed")
+      ? { pushed }
+      : url.endsWith("/stream")
+      ? new ReadableStream({ cancel })
+      : "text";
+    return Promise.resolve(new HttpAnswer(body, { headers: { "X-Kind": "one" } }));
+  };
+  return withServer(handle, async (server) => {
+    const heads = ["/pushed", "/stream", "/text"].map((path) => `HEAD ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join("");
+    const text = await send(server, heads + LAST);
+    assertEquals([...text.matchAll(/^x-kind: one\r$/gim)].length, 4);
+    assertEquals(text.split("text").length, 2, text);
+    assertEquals(cancelled, ["http://x/pushed", "http://x/stream"]);
+  });
+});
+
+Deno.test("the rest of a body that nobody reads is left out, and the next request is answered", () => {
+  const answered = Promise.withResolvers<void>();
+  const handle: HttpHandler = async ({ method, body }) => {
+    await body?.cancel();
+    if (method === "POST") await answered.promise;
+    return new HttpAnswer("ok");
+  };
+  return withServer(handle, async ({ addr }) => {
+    using connection = await Deno.connect({ hostname: "127.0.0.1", port: addr.port });
+    const piece = "x".repeat(100_000), buffer = new Uint8Array(65_536);
+    const ends = (async () => {
+      let all = "";
+      for (let read; (read = await connection.read(buffer)) !== null;) all += decoder.decode(buffer.subarray(0, read));
+      return all;
+    })();
+    const write = async (text: string) => {
+      for (let bytes = encoder.encode(text); bytes.length > 0;) bytes = bytes.subarray(await connection.write(bytes));
+    };
+    await write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${piece}`);
+    answered.resolve();
+    await write(piece + piece + LAST);
+    assertEquals((await ends).match(/^ok(?:HTTP|$)/gm)?.length, 2);
+  });
+});
+
+Deno.test("a client that goes amid its body ends the reading of it, and a signal that is asked for later", async () => {
+  const read = Promise.withResolvers<string>(), aborted = Promise.withResolvers<boolean>();
+  const handle: HttpHandler = async (request, { completed }) => {
+    const text = await new Response(request.body).text().catch((error) => messageOf(error));
+    read.resolve(text);
+    await completed;
+    aborted.resolve(request.signal.aborted);
+    return new HttpAnswer("late");
+  };
+  await withServer(handle, async ({ addr }) => {
+    const connection = await Deno.connect({ hostname: "127.0.0.1", port: addr.port });
+    await connection.write(encoder.encode("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc"));
+    connection.close();
+    assertEquals([await read.promise, await aborted.promise], ["the client has gone", true]);
   });
 });

@@ -3,7 +3,8 @@
 import { BODY_TYPES, readRequestBody } from "#lib/api/http/request_body.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { chunksOf } from "#lib/api/calls/run_chunks.ts";
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 
 const BOUNDS = { maxBytes: 1 << 20, timeoutMs: 30_000, types: BODY_TYPES };
 
@@ -65,4 +66,40 @@ Deno.test("aliases that multiply are refused in each form that has YAML in it", 
     chunksOf(read.data, true).forEach(count);
     assert(size < 1_000, `${name}: ${size}`);
   }
+});
+
+Deno.test("a body that is cut off is the client's error, and one of a wrong type or length is dropped", async () => {
+  const cut = new ReadableStream({
+    start: (control) => control.enqueue(new TextEncoder().encode("[")),
+    pull: (control) => control.error(new TypeError("connection reset")),
+  });
+  assertEquals(await statusOf(cut, "application/json"), 400);
+  for (const [type, maxBytes, status] of [["image/png", 3, 406], ["application/json", 2, 413]] as const) {
+    const dropped = Promise.withResolvers<void>();
+    const body = new ReadableStream({ cancel: () => dropped.resolve() });
+    const headers = new Headers({ "Content-Type": type, "Content-Length": "3" });
+    const error = await assertRejects(() => readRequestBody({ headers, body }, { ...BOUNDS, maxBytes }), ApiError);
+    assertEquals(error.status, status);
+    await dropped.promise;
+  }
+});
+
+async function readAs(type: string, body: BodyInit): Promise<Value | undefined> {
+  const request = new Request("http://localhost/", { method: "POST", headers: { "Content-Type": type }, body });
+  return (await readRequestBody(request, BOUNDS)).data;
+}
+
+Deno.test("a body in pieces that has no byte is none, whatever its type", async () => {
+  for (const type of BODY_TYPES) assertEquals(await readAs(type, ReadableStream.from([])), undefined, type);
+  assertEquals(await statusOf("x", "image/png"), 406);
+});
+
+Deno.test("a field of a form that comes again makes a list, and ten thousand fields are the most", async () => {
+  const form = "application/x-www-form-urlencoded";
+  assertEquals(
+    await readAs(form, "fun=test.arg&arg=a&arg=b%20c&client=local&arg=&__proto__=x"),
+    map({ fun: "test.arg", arg: ["a", "b c", ""], client: "local" }).set("__proto__", "x"),
+  );
+  assertEquals(await statusOf("a=1&".repeat(10_000), form), 200);
+  assertEquals(await statusOf("a=1&".repeat(10_001), form), 400);
 });
