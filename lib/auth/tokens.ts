@@ -36,6 +36,8 @@ export interface TokenLimits {
 
 /** A valid token. */
 export interface EauthToken extends TokenSubject {
+  /** What the client sends: the name of its file. */
+  readonly token: string;
   /** The contents of the file, which the client gets. */
   readonly data: ValueMap;
 }
@@ -104,7 +106,7 @@ export class Tokens {
     writeFileAtomic(this.#path(token), file, { mode: 0o600, makeDirectory: true });
     this.#notes?.add(TOKENS, token);
     this.#trim(userOf(subject));
-    return { ...subject, data };
+    return { ...subject, token, data };
   }
 
   /** The valid token; `undefined` if it does not exist or has expired: then it is removed. */
@@ -112,8 +114,10 @@ export class Tokens {
     if (!isToken(token)) return undefined;
     const data = this.#read(this.#path(token)) ?? this.#read(`${this.#directory}/${token}`);
     if (data === undefined) return undefined;
-    const stored = parseToken(data);
-    if (stored !== undefined && (toNumber(data.get("expire")) ?? 0) >= Date.now() / 1000) return stored;
+    const subject = parseSubject(data);
+    if (subject !== undefined && (toNumber(data.get("expire")) ?? 0) >= Date.now() / 1000) {
+      return { ...subject, token, data };
+    }
     this.remove(token);
     return undefined;
   }
@@ -188,7 +192,7 @@ export class Tokens {
 
   #look(name: string): Held {
     const data = this.#read(`${this.#directory}/${name}`) ?? new Map();
-    const subject = parseToken(data);
+    const subject = parseSubject(data);
     return { user: subject === undefined ? "" : userOf(subject), startS: toNumber(data.get("start")) ?? 0 };
   }
 
@@ -215,7 +219,7 @@ function userOf({ name, eauth }: TokenSubject): string {
   return `${eauth}\0${name}`;
 }
 
-function parseToken(data: ValueMap): EauthToken | undefined {
+function parseSubject(data: ValueMap): TokenSubject | undefined {
   const [name, eauth] = [data.get("name"), data.get("eauth")];
   if (typeof name !== "string" || typeof eauth !== "string") return undefined;
   const groups = data.get("groups");
@@ -224,7 +228,6 @@ function parseToken(data: ValueMap): EauthToken | undefined {
     name,
     eauth,
     groups: Array.isArray(groups) ? groups.filter((group) => typeof group === "string") : [],
-    data,
   };
   return {
     ...subject,

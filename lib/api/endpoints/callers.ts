@@ -8,11 +8,11 @@ import { ApiError } from "#lib/api/http/api_error.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
 import { auditFor } from "./auditing.ts";
 import type { ApiParts, ApiRequest } from "./endpoint.ts";
+import { provenSession } from "./proven.ts";
 
 /** The caller of a request with a session. */
 export function sessionCaller(request: ApiRequest, parts: ApiParts): ApiCaller {
-  const { session, signal, trace } = request, { opts, log } = parts;
-  if (session === undefined) throw new ApiError(401, "No authentication credentials given");
+  const { signal, trace } = request, { opts, log } = parts, session = provenSession(request);
   const record = auditFor(session.user, request, parts);
   return { opts, log, signal, record, trace, user: session.user, proof: map({ token: session.token }) };
 }

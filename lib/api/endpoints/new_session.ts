@@ -24,10 +24,8 @@ export function newSession(
     readonly parts: ApiParts;
   },
 ): ValueReply & { readonly headers: Readonly<Record<string, string>> } {
-  const { name: user, eauth, data } = held;
+  const { name: user, eauth, token, data } = held;
   const [start, expire] = ["start", "expire"].map((field) => toNumber(data.get(field)) ?? 0);
-  const token = data.get("token");
-  if (typeof token !== "string") throw new TypeError("a token of Salt's without its text");
   if (former !== "") sessions.end(former);
   const { id } = sessions.start({ token, user, eauth, expireS: expire });
   const cookie = setSessionCookie(id, { maxAgeS: settings.session_idle_hours * 3600, secure: client.isSecure });

@@ -14,6 +14,7 @@ import { KeyStore } from "#lib/keys/store.ts";
 import { idsOf } from "#lib/master/requests/rule_targets.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { ApiParts, ApiRequest } from "./endpoint.ts";
+import { provenToken } from "./proven.ts";
 
 /** The parts that the rights of a user are read with. */
 type RightsParts = Pick<ApiParts, "opts" | "log">;
@@ -37,9 +38,8 @@ export class UserRights {
    * The rights of the user of a request.
    * @throws {ApiError} 401 if there is none.
    */
-  static of({ held }: Pick<ApiRequest, "held">, parts: RightsParts): UserRights {
-    if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
-    return new UserRights(held, parts);
+  static of(request: Pick<ApiRequest, "held">, parts: RightsParts): UserRights {
+    return new UserRights(provenToken(request), parts);
   }
 
   /** The accepted minions, with their stored data. */

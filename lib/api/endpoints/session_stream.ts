@@ -10,6 +10,7 @@ import type { ApiParts, ApiRequest } from "./endpoint.ts";
 import type { EauthToken } from "#lib/auth/tokens.ts";
 import { eventStream, type StreamReader } from "./event_stream.ts";
 import { eventFilter } from "./perms.ts";
+import { provenToken } from "./proven.ts";
 import { UserRights } from "./rights.ts";
 import type { ApiSession } from "./sessions.ts";
 
@@ -34,13 +35,12 @@ export interface StreamOwner {
  */
 export function sessionReader({ session, held }: StreamOwner, parts: ApiParts): Omit<StreamReader, "since"> {
   const { settings, livingTokens, ends, counts, signal } = parts;
-  const text = held.data.get("token");
   const streamEnded = counts.openStream(`${held.eauth} ${held.name}`);
   if (streamEnded === undefined) throw new ApiError(429, "Too many open streams", { "Retry-After": "10" });
   const undo = [streamEnded];
   return {
     sees: settings.events_for_all ? () => true : eventFilter(new UserRights(held, parts)),
-    lives: () => livingTokens.has(text),
+    lives: () => livingTokens.has(held.token),
     onEnd(tell) {
       signal.addEventListener("abort", tell);
       undo.push(() => signal.removeEventListener("abort", tell));
@@ -55,12 +55,11 @@ export function sessionReader({ session, held }: StreamOwner, parts: ApiParts): 
  * @throws {ApiError} 401 without a valid token, 503 if no master is running.
  */
 export async function openSessionStream(
-  { session, held }: ApiRequest,
+  request: Pick<ApiRequest, "session" | "held">,
   parts: ApiParts,
   { wants, since }: StreamContents,
 ): Promise<HttpAnswer> {
-  if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
-  const reader = sessionReader({ session, held }, parts);
+  const reader = sessionReader({ session: request.session, held: provenToken(request) }, parts);
   try {
     return await eventStream(parts.feed, {
       ...reader,
