@@ -4,14 +4,15 @@
  * @module
  */
 
-import { messageOf, NoMasterError, WireError } from "#lib/errors.ts";
-import type { MasterOpts } from "#lib/config/options.ts";
+import { messageOf, NoMasterError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { sleep } from "#lib/os/sleep.ts";
-import { type EventSource, type FedEvents, openEventSource } from "./event_source.ts";
+import { type EventPlace, type EventSource, type FedEvents, openEventSource } from "./event_source.ts";
 
 /** Takes events as they come. Must not throw. */
 export type EventListener = (batch: FedEvents) => void;
+
+type FeedLog = Pick<Logger, "error">;
 
 /** Time between two attempts to reach the master, in milliseconds. */
 const RETRY_MS = 500;
@@ -20,12 +21,12 @@ const LOOK_MS = 1_000;
 
 /** The events of one master. */
 export class EventFeed {
-  readonly #opts: MasterOpts;
-  readonly #log: Logger;
+  readonly #opts: EventPlace;
+  readonly #log: FeedLog;
   readonly #loops = new Set<FeedLoop>();
   #shared: FeedLoop | undefined;
 
-  constructor(opts: MasterOpts, log: Logger) {
+  constructor(opts: EventPlace, log: FeedLog) {
     this.#opts = opts;
     this.#log = log;
   }
@@ -57,8 +58,8 @@ export class EventFeed {
 
 /** What a loop needs besides its source. */
 interface LoopParts {
-  readonly opts: MasterOpts;
-  readonly log: Logger;
+  readonly opts: EventPlace;
+  readonly log: FeedLog;
   /** Called when it is over. */
   ended(): void;
 }
@@ -102,11 +103,11 @@ class FeedLoop {
   async #run(): Promise<void> {
     while (!this.#closed) {
       try {
-        this.#source ??= await openEventSource(this.#parts.opts, this.#last);
+        this.#source ??= await this.#reopen();
         const batch = await this.#source.read(LOOK_MS);
         if (batch === undefined) continue;
         this.#last = batch.events.at(-1)?.offset ?? this.#last;
-        for (const listener of this.#listeners) listener(batch);
+        this.#tell(batch);
       } catch (error) {
         await this.#recover(error);
       }
@@ -115,8 +116,18 @@ class FeedLoop {
     this.#parts.ended();
   }
 
+  /** The source again, where it was; if that is not known, listeners hear that events may be lost. */
+  async #reopen(): Promise<EventSource> {
+    const source = await openEventSource(this.#parts.opts, this.#last);
+    if (this.#last === undefined) this.#tell({ events: [], missed: Infinity });
+    return source;
+  }
+
+  #tell(batch: FedEvents): void {
+    for (const listener of this.#listeners) listener(batch);
+  }
+
   async #recover(error: unknown): Promise<void> {
-    if (error instanceof WireError) return this.#parts.log.warning(`An event cannot be read: ${error.message}`);
     if (!(error instanceof NoMasterError)) {
       this.#parts.log.error(`The master's events: ${messageOf(error)}`);
       // It may be an offset of a log that is gone: what came since cannot be had.

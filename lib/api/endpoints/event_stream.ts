@@ -23,6 +23,8 @@ const LOOK_MS = 1_000;
 const MAX_LAG_PIECES = 10_000;
 const MAX_LAG_BYTES = 16 << 20;
 
+type ListenedFeed = Pick<EventFeed, "listen">;
+
 /** Who reads a stream. */
 export interface StreamReader {
   /** Whether this event is for the reader. */
@@ -84,7 +86,7 @@ class EventStream implements PushedBody {
   }
 
   /** @throws {NoMasterError} If no master is running. */
-  async open(feed: EventFeed): Promise<void> {
+  async open(feed: ListenedFeed): Promise<void> {
     this.#reader.onEnd(() => this.#end("event: bye\ndata: {}\n\n"));
     const stop = await this.#listen(feed);
     // It may have ended meanwhile.
@@ -93,7 +95,7 @@ class EventStream implements PushedBody {
     this.#undo.push(stop, () => clearInterval(timer));
   }
 
-  async #listen(feed: EventFeed): Promise<() => void> {
+  async #listen(feed: ListenedFeed): Promise<() => void> {
     const take = (batch: FedEvents) => this.#take(batch);
     try {
       return await feed.listen(take, this.#reader.since);
@@ -118,8 +120,9 @@ class EventStream implements PushedBody {
   }
 
   #take({ events, missed }: FedEvents): void {
-    if (missed > 0) this.put(gapText(missed));
+    if (missed > 0) this.put(gapText(Number.isFinite(missed) ? missed : null));
     for (const event of events) {
+      if (this.#isOver) return;
       if (!this.#reader.lives()) return this.#end("");
       if (this.#reader.sees(event)) this.#send(eventPiece(event));
     }
@@ -164,7 +167,7 @@ class EventStream implements PushedBody {
  * The answer: an open stream. Subscribed before it is given back, so that no event after the headers is missed.
  * @throws {NoMasterError} If no master is running.
  */
-export async function eventStream(feed: EventFeed, reader: StreamReader): Promise<HttpAnswer> {
+export async function eventStream(feed: ListenedFeed, reader: StreamReader): Promise<HttpAnswer> {
   const stream = new EventStream(reader);
   // Clients read the first line, so no blank line follows it.
   stream.put("retry: 400\n");

@@ -40,7 +40,7 @@ export class FormattedEvents {
     const minions = new Map(
       (Array.isArray(ids) ? ids : []).map((id): [Value, ValueMap] => [id, map({ success: false })]),
     );
-    this.#jobs.set(
+    this.#keep(
       jid,
       new Map<Value, Value>([
         ["jid", jid],
@@ -50,7 +50,6 @@ export class FormattedEvents {
         ["state", "running"],
       ]),
     );
-    for (const oldest of [...this.#jobs.keys()].slice(0, this.#jobs.size - MAX_JOBS)) this.#jobs.delete(oldest);
     return this.#shownJobs();
   }
 
@@ -58,7 +57,7 @@ export class FormattedEvents {
     const sign = jobSign(tag);
     if (sign === undefined) return undefined;
     const job: ValueMap = this.#jobs.get(sign.jid) ?? new Map();
-    this.#jobs.set(sign.jid, job);
+    this.#keep(sign.jid, job);
     const known = job.get("minions");
     const minions: ValueMap = isMap(known) ? known : new Map();
     const fields = ["return", "retcode", "success"].map((name): [Value, Value] => [name, data.get(name) ?? null]);
@@ -68,6 +67,12 @@ export class FormattedEvents {
     if (data.get("fun") !== "grains.items" || !isMap(grains)) return this.#shownJobs();
     this.#minions.set(sign.id, map({ grains }));
     return this.#shownMinions();
+  }
+
+  #keep(jid: Value, job: ValueMap): void {
+    this.#jobs.set(jid, job);
+    const [oldest] = this.#jobs.keys();
+    if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
   }
 
   #key(data: ValueMap): string {

@@ -133,8 +133,10 @@ export class JobIndex {
   }
 
   async #read(): Promise<void> {
-    // Subscribed first: no job is missed between reading and listening.
-    const stop = await this.#feed.listen((batch) => this.#take(batch, stop));
+    // Subscribed first: no job is missed between reading and listening. The first event may come before `listen` has
+    // returned.
+    const listening = this.#feed.listen((batch) => this.#take(batch, () => void listening.then((stop) => stop())));
+    await listening;
     let read = 0;
     for await (const { jid, load } of this.#store.list()) {
       await this.#add(jid, load);
@@ -220,13 +222,16 @@ export class JobIndex {
     this.#jobs.delete(jid);
     this.#questions.add(jid);
     for (const oldest of [...this.#questions].slice(0, -MAX_QUESTIONS)) this.#questions.delete(oldest);
-    for (const [id, jids] of this.#ofMinion) this.#ofMinion.set(id, jids.filter((one) => one !== jid));
+    this.#forgetAtMinions(new Set([jid]));
   }
 
   #forgetOldest(): void {
     const oldest = [...this.#jobs.keys()].sort(compareStrings).slice(0, Math.ceil(this.#maxJobs / 10));
-    const forgotten = new Set(oldest);
     for (const jid of oldest) this.#jobs.delete(jid);
+    this.#forgetAtMinions(new Set(oldest));
+  }
+
+  #forgetAtMinions(forgotten: ReadonlySet<string>): void {
     for (const [id, jids] of this.#ofMinion) {
       const left = jids.filter((jid) => !forgotten.has(jid));
       if (left.length > 0) this.#ofMinion.set(id, left);

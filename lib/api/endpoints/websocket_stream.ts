@@ -23,9 +23,12 @@ const LOOK_MS = 1_000;
 /** Status codes of RFC 6455: the server ends; the reader may not, or cannot, have more; try again later. */
 const GOING_AWAY = 1001, REFUSED = 1008, TRY_AGAIN = 1013;
 
+/** Bytes that the reason of an end may have. */
+const MAX_REASON_BYTES = 123;
+
 /** What a stream over a WebSocket is made of. */
 export interface WebSocketParts {
-  readonly feed: EventFeed;
+  readonly feed: Pick<EventFeed, "listen">;
   readonly reader: Omit<StreamReader, "since">;
   /** The text for an event; `undefined`: none. */
   textOf(event: BusEvent): string | undefined;
@@ -59,7 +62,7 @@ export function serveWebSocket(socket: WebSocket, { feed, reader, textOf }: WebS
       if (isOver) stop();
       else undo.push(stop);
     } catch (error) {
-      end(TRY_AGAIN, messageOf(error).slice(0, 100));
+      end(TRY_AGAIN, reasonOf(error));
     }
   };
   const look = setInterval(() => {
@@ -77,4 +80,10 @@ export function serveWebSocket(socket: WebSocket, { feed, reader, textOf }: WebS
   });
   socket.addEventListener("close", release);
   socket.addEventListener("error", release);
+}
+
+/** The beginning of an error's text, as long as the runtime takes it: closing a socket with more throws. */
+function reasonOf(error: unknown): string {
+  const text = messageOf(error);
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(MAX_REASON_BYTES)).read);
 }
