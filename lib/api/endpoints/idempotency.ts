@@ -52,8 +52,8 @@ export class IdempotencyKeys {
     try {
       return await turn;
     } catch (error) {
-      // Nothing was begun.
-      if (error instanceof ApiError && error.status !== 409) removeIfExists(this.#path(name));
+      // Nothing was begun. After an answer of 5xx nobody knows: the master may have the job.
+      if (error instanceof ApiError && error.status < 500 && error.status !== 409) removeIfExists(this.#path(name));
       throw error;
     } finally {
       if (this.#running.get(name) === turn) this.#running.delete(name);

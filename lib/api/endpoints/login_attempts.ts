@@ -6,6 +6,7 @@
 
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { isLoopback } from "./api_settings.ts";
 
 /** Failures in a minute of an address. Loopback has no limit of its own: behind a proxy all clients come from it. */
@@ -18,7 +19,7 @@ const MAX_KEYS = 10_000;
 
 /** The failed log-ins of the last minute. */
 export class LoginAttempts {
-  readonly #failures = new Map<string, number[]>();
+  readonly #failures = new BoundedMap<string, number[]>(MAX_KEYS);
   readonly #now: () => number;
 
   /** @param now The time in milliseconds. */
@@ -45,10 +46,6 @@ export class LoginAttempts {
       const recent = this.#recent(key);
       this.#failures.delete(key);
       this.#failures.set(key, [...recent, this.#now()].slice(-BY_USER));
-    }
-    for (const key of this.#failures.keys()) {
-      if (this.#failures.size <= MAX_KEYS) break;
-      this.#failures.delete(key);
     }
   }
 

@@ -11,7 +11,8 @@ import { AuthenticationError } from "#lib/errors.ts";
 import { OidcRefusedError } from "#lib/auth/oidc_claims.ts";
 import { OidcProvider, type OidcSecrets, type OidcUser } from "#lib/auth/oidc_provider.ts";
 import type { OidcSettings } from "#lib/auth/oidc_settings.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { mapOrEmpty, onlyStrings } from "#lib/values/shape.ts";
 import { map, toNumber } from "#lib/values/value.ts";
 import { LoginAttempts } from "./login_attempts.ts";
 
@@ -40,7 +41,7 @@ export class OidcLogIns {
   readonly strays: LoginAttempts = new LoginAttempts();
   readonly #provider: OidcProvider;
   readonly #key = new Crypticle(generateKeyString());
-  readonly #used = new Set<string>();
+  readonly #used = new BoundedMap<string, true>(MAX_USED);
   readonly #now: () => number;
 
   /** @param now The time in milliseconds. */
@@ -64,11 +65,10 @@ export class OidcLogIns {
   /** The log-in that a cookie holds; `undefined`: none, or it has taken too long. */
   begun(cookie: string | undefined): BegunOidcLogIn | undefined {
     const fields = mapOrEmpty(this.#unsealed(cookie ?? ""));
-    const [state, nonce, verifier] = ["state", "nonce", "verifier"].map((name) => fields.get(name));
-    const [page, former, atMs] = [fields.get("page"), fields.get("former"), toNumber(fields.get("atMs"))];
-    if (typeof state !== "string" || typeof nonce !== "string" || typeof verifier !== "string") return undefined;
-    if (typeof page !== "string" || typeof former !== "string" || atMs === undefined) return undefined;
-    if (this.#now() - atMs > OIDC_LOG_IN_S * 1000) return undefined;
+    const texts = onlyStrings(["state", "nonce", "verifier", "page", "former"].map((name) => fields.get(name) ?? null));
+    const atMs = toNumber(fields.get("atMs"));
+    if (texts.length < 5 || atMs === undefined || this.#now() - atMs > OIDC_LOG_IN_S * 1000) return undefined;
+    const [state, nonce, verifier, page, former] = texts;
     return { secrets: { state, nonce, verifier }, page, former };
   }
 
@@ -83,12 +83,8 @@ export class OidcLogIns {
    * @throws {OidcRefusedError}
    */
   async end(answer: URLSearchParams, { secrets }: BegunOidcLogIn): Promise<OidcUser> {
-    if (this.#used.has(secrets.state)) throw new OidcRefusedError("it has ended before, and comes again");
-    this.#used.add(secrets.state);
-    for (const oldest of this.#used) {
-      if (this.#used.size <= MAX_USED) break;
-      this.#used.delete(oldest);
-    }
+    if (this.#used.get(secrets.state)) throw new OidcRefusedError("it has ended before, and comes again");
+    this.#used.set(secrets.state, true);
     return await this.#provider.identify(answer, secrets);
   }
 
