@@ -13,7 +13,7 @@ import { ApiError } from "#lib/api/http/api_error.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { LocalClient } from "#lib/client/local.ts";
 import { sampleIds } from "#lib/targeting/sample_ids.ts";
-import { TargetError, UsageError } from "#lib/errors.ts";
+import { TargetError } from "#lib/errors.ts";
 import { toWireArgs } from "#lib/yaml/arguments.ts";
 import { asList, onlyStrings } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -53,7 +53,8 @@ export async function runSubset(low: ValueMap, caller: ApiCaller): Promise<Value
 
 /** `local_batch`: an entry for each minion. */
 export async function runBatched(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
-  const job = jobOf(low, caller);
+  const job = jobOf(low, caller), how = collecting(low, caller);
+  const waitMs = (numberIn(low, "batch_wait") ?? 0) * 1000;
   const ids = await targetIds(job, caller);
   if (ids.length === 0) return [];
   const size = batchSize(str(low.get("batch") ?? "100%"), ids.length);
@@ -63,11 +64,11 @@ export async function runBatched(low: ValueMap, caller: ApiCaller): Promise<Valu
   const batch = new BatchRun({
     ids,
     size,
-    waitMs: (numberIn(low, "batch_wait") ?? 0) * 1000,
+    waitMs,
     failhard: low.get("failhard") === true,
     async *run(part) {
       const published = await client.publish({ ...job, tgt: [...part], tgtType: "list" });
-      for await (const answer of answers(client, published, collecting(low, caller))) {
+      for await (const answer of answers(client, published, how)) {
         entries.push(new Map([[answer.id, shown(answer, full ? published.jid : undefined)]]));
         yield answer;
       }
@@ -85,6 +86,8 @@ export async function runBatched(low: ValueMap, caller: ApiCaller): Promise<Valu
 
 /** The results of a job as they arrive. */
 async function* results(job: JobRequest, low: ValueMap, caller: ApiCaller): AsyncGenerator<[string, Value]> {
+  // Read first: a job that is refused must not have begun.
+  const how = collecting(low, caller);
   using client = await connect(caller);
   let published;
   try {
@@ -94,7 +97,7 @@ async function* results(job: JobRequest, low: ValueMap, caller: ApiCaller): Asyn
     return;
   }
   const jid = low.get("full_return") === true ? published.jid : undefined;
-  for await (const answer of answers(client, published, collecting(low, caller))) {
+  for await (const answer of answers(client, published, how)) {
     yield [answer.id, shown(answer, jid)];
   }
 }
@@ -160,7 +163,7 @@ export function argList(low: ValueMap): readonly Value[] {
 export function numberIn(low: ValueMap, name: string): number | undefined {
   const value = low.get(name);
   if (value === undefined || value === null) return undefined;
-  const number = typeof value === "string" ? Number(value) : toNumber(value);
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : toNumber(value);
   if (number === undefined || !(number >= 0)) throw new ApiError(400, `${name} must be a number`);
   return number;
 }
@@ -175,7 +178,6 @@ async function targetIds(job: JobRequest, caller: ApiCaller): Promise<readonly s
     return await client.resolve(job);
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
-    if (job.tgtType === "") throw new UsageError(error.message);
     return [];
   }
 }

@@ -110,11 +110,8 @@ export async function runChunk(low: ValueMap, caller: ApiCaller): Promise<Value[
 /** How many minions or hosts a chunk was for; `null` for functions of the master. */
 function countIn(client: string, entries: readonly Value[]): number | null {
   if (!(client.startsWith("local") || client === "ssh")) return null;
-  if (client === "local_batch") return entries.length;
-  const [entry] = entries;
-  if (!isMap(entry)) return 0;
-  const minions = client === "local_async" ? entry.get("minions") ?? [] : [...entry.keys()];
-  return Array.isArray(minions) ? minions.length : null;
+  const idsOf = (entry: ValueMap) => client === "local_async" ? asList(entry.get("minions") ?? []) : [...entry.keys()];
+  return entries.filter(isMap).flatMap(idsOf).length;
 }
 
 /** The error that the client gets for an error of a call; others stay as they are. */
