@@ -107,11 +107,12 @@ export class ApiTokens {
     return { id: row.id, token, user, eauth, expireS, apiToken: row.id, usedMs: nowS * 1000 };
   }
 
-  /** The rows of a user, the oldest first. */
+  /** The rows of a user, the oldest first. Those that are over, of anybody, are removed. */
   list({ user, eauth }: Pick<ApiSession, "user" | "eauth">): ApiTokenRow[] {
     const names = listDirectory(this.#directory, (text) => this.#log.warning(text)).map(({ name }) => name);
-    const rows = names.flatMap((name) => this.#read(name) ?? []);
-    return rows.filter((row) => row.user === user && row.eauth === eauth && row.expireS > Date.now() / 1000)
+    const rows = names.flatMap((name) => this.#read(name) ?? []), nowS = Date.now() / 1000;
+    for (const { id, expireS } of rows) if (expireS <= nowS) this.remove(id);
+    return rows.filter((row) => row.user === user && row.eauth === eauth && row.expireS > nowS)
       .sort((a, b) => a.madeS - b.madeS);
   }
 

@@ -22,6 +22,8 @@ export interface StreamContents {
   readonly since: string | undefined;
 }
 
+type ReaderParts = Pick<ApiParts, "opts" | "log" | "settings" | "livingTokens" | "ends" | "counts" | "signal">;
+
 /** Whose stream it is. */
 export interface StreamOwner {
   readonly session: ApiSession | undefined;
@@ -33,7 +35,7 @@ export interface StreamOwner {
  * The reader of a stream that belongs to a session, or to a token of Salt's, and ends with it.
  * @throws {ApiError} 429 if the user has too many.
  */
-export function sessionReader({ session, held }: StreamOwner, parts: ApiParts): Omit<StreamReader, "since"> {
+export function sessionReader({ session, held }: StreamOwner, parts: ReaderParts): Omit<StreamReader, "since"> {
   const { settings, livingTokens, ends, counts, signal } = parts;
   const streamEnded = counts.openStream(`${held.eauth} ${held.name}`);
   if (streamEnded === undefined) throw new ApiError(429, "Too many open streams", { "Retry-After": "10" });
@@ -42,6 +44,8 @@ export function sessionReader({ session, held }: StreamOwner, parts: ApiParts): 
     sees: settings.events_for_all ? () => true : eventFilter(new UserRights(held, parts)),
     lives: () => livingTokens.has(held.token),
     onEnd(tell) {
+      // A stream that begins while the API ends.
+      if (signal.aborted) return tell();
       signal.addEventListener("abort", tell);
       undo.push(() => signal.removeEventListener("abort", tell));
       if (session !== undefined) undo.push(ends.watch(session.id, tell));

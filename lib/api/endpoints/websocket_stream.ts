@@ -68,10 +68,9 @@ export function serveWebSocket(socket: WebSocket, { feed, reader, textOf }: WebS
   const look = setInterval(() => {
     if (!reader.lives()) end(REFUSED, "the session has ended");
   }, LOOK_MS);
-  reader.onEnd(() => end(GOING_AWAY, "the session or the API has ended"));
   undo.push(() => clearInterval(look));
+  reader.onEnd(() => end(GOING_AWAY, "the session or the API has ended"));
   socket.addEventListener("message", ({ data }) => {
-    if (isOver || socket.readyState !== WebSocket.OPEN) return;
     socket.send(RECEIVED);
     if (data === READY && !isReady) {
       isReady = true;

@@ -24,6 +24,7 @@ export const HOST_RULES: readonly CoverageRule[] = [
     line: /if \(error\) reject\(error\);/,
     why: "the making of a key that fails for want of memory",
   },
+  { path: "lib/api/calls/ssh_calls.ts", line: /which\("ssh"\) === undefined/, why: "a host without ssh" },
   { path: "lib/keys/rules.ts", line: /if \(rule === undefined\) throw/, why: ALWAYS_THERE },
   { path: "lib/procfs/processes.ts", line: /return \[\];/, why: RACE },
   {

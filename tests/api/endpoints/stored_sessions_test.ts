@@ -84,3 +84,18 @@ Deno.test("the row of an API token that was changed, or has not a row's form, is
     for (const name of ["README", `${row.id}.bak`]) Deno.copyFileSync(path, `${directory}/${name}`);
     assertEquals(tokens.list(alice).map(({ id }) => id), [row.id]);
   }));
+
+Deno.test("rows of API tokens are listed for their user, and those that are over are removed", () =>
+  withTemporaryDirectory((root) => {
+    const { log } = memoryLog(), ends = new EndWatches();
+    const tokens = new ApiTokens({ directory: root, ends, log });
+    const nowS = Math.floor(Date.now() / 1000);
+    const make = (user: string, expireS: number) =>
+      tokens.make({ user, eauth: "file", id: ApiTokens.newId(), name: "n", rules: null, expireS, token: "t" }).row.id;
+    const [own, over] = [make("alice", nowS + 60), make("ops", nowS)];
+    let told = 0;
+    ends.watch(over, () => told++);
+    assertEquals(tokens.list({ user: "alice", eauth: "file" }).map(({ id }) => id), [own]);
+    assertEquals([[...Deno.readDirSync(root)].map(({ name }) => name), told], [[own], 1]);
+    assertEquals(tokens.list({ user: "alice", eauth: "ldap" }), []);
+  }));

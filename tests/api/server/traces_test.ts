@@ -40,6 +40,18 @@ Deno.test("a request is the root of its job's trace, below the client's own span
     assertEquals(root.parentSpanId, undefined);
     await eventually(() => named("salt.minion.exec.test.version", root.traceId), { what: "the minion's span" });
     assert(named("salt.api POST /login") !== undefined);
+
+    // What the client did wrong is no error of the span; what the API cannot do is one.
+    const failing = async (path: string, body: unknown, digit: string) => {
+      const traceId = digit.repeat(32), headers = { traceparent: `00-${traceId}-${client.spanId}-01` };
+      const { status } = await site.ask("POST", path, { token, body, headers });
+      const span = await eventually(() => named(`salt.api POST ${path}`, traceId), { what: "the span of a failure" });
+      return [status, span.status];
+    };
+    assertEquals(await failing("/", [{ client: "nosuch" }], "c"), [400, undefined]);
+    await fleet.stopMaster();
+    const error = { code: 2, message: "Salt Master is not available." };
+    assertEquals(await failing("/api/v1/jobs", started, "d"), [503, error]);
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }
