@@ -42,7 +42,7 @@ export interface AuditCheck {
 const NONE = "0".repeat(64);
 /** Longest name or target that is written, in UTF-16 units. */
 const MAX_TEXT = 200;
-/** Bytes at the end in which the last line is. */
+/** Bytes at the end in which the last line is: no line is as long. */
 const TAIL_BYTES = 8192;
 const NEWLINE = 10;
 
@@ -99,20 +99,28 @@ interface LastLine {
 function lastOf(file: Deno.FsFile): LastLine {
   const { size } = file.statSync();
   if (size === 0) return { number: 0, hash: NONE, isEnded: true };
-  const from = Math.max(0, size - TAIL_BYTES);
+  let text = "", lines: (ParsedLine | undefined)[] = [], whole = -1;
+  // A power failure may leave a long hole behind the last line.
+  for (let from = size, length = TAIL_BYTES; whole < 0 && from > 0; length *= 16) {
+    from = Math.max(0, size - length);
+    text = tailOf(file, from, size);
+    lines = text.trimEnd().split("\n").map(parseLine);
+    whole = lines.findLastIndex((line) => line !== undefined);
+  }
+  const { number, hash } = lines[whole] ?? { number: 0, hash: NONE };
+  // A line that was broken is left as it is, and the check names it. It counts: pages are found by numbers that grow.
+  const broken = lines.length - 1 - whole;
+  return { number: number + broken, hash: broken === 0 ? hash : NONE, isEnded: text.endsWith("\n") };
+}
+
+function tailOf(file: Deno.FsFile, from: number, size: number): string {
   file.seekSync(from, Deno.SeekMode.Start);
   const bytes = new Uint8Array(size - from);
   let read = 0;
   for (let n: number | null = 0; n !== null && read < bytes.length; read += n ?? 0) {
     n = file.readSync(bytes.subarray(read));
   }
-  const text = new TextDecoder().decode(bytes.subarray(0, read));
-  const isEnded = text.endsWith("\n");
-  const line = text.trimEnd().split("\n").at(-1) ?? "";
-  const parsed = parseLine(line);
-  // A line that was broken is left as it is: the check names it.
-  const { number, hash } = parsed ?? { number: 0, hash: NONE };
-  return { number, hash, isEnded };
+  return new TextDecoder().decode(bytes.subarray(0, read));
 }
 
 interface ParsedLine {
@@ -206,14 +214,11 @@ async function* linesFromEnd(path: string, before: number): AsyncGenerator<strin
   while (end > 0) {
     const start = Math.max(0, end - PIECE_BYTES);
     const bytes = joinBytes([await readAt(open, start, end - start), rest]);
-    // The first line of the piece may begin before it.
-    const cut = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
-    if (cut === 0 && start > 0) rest = bytes;
-    else {
-      rest = bytes.subarray(0, cut);
-      const lines = new TextDecoder().decode(bytes.subarray(cut)).split("\n").filter((line) => line !== "");
-      yield* lines.reverse();
-    }
+    // The first line of the piece may begin before it; if it has no end of a line, all of it is of one that does.
+    const cut = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1 || bytes.length;
+    rest = bytes.subarray(0, cut);
+    const lines = new TextDecoder().decode(bytes.subarray(cut)).split("\n").filter((line) => line !== "");
+    yield* lines.reverse();
     end = start;
   }
 }
@@ -226,12 +231,23 @@ async function placeBefore(
   let low = 0, high = size;
   while (high - low > PIECE_BYTES) {
     const middle = Math.floor((low + high) / 2);
-    const text = new TextDecoder().decode(await readAt(file, middle, PIECE_BYTES));
-    const number = text.split("\n").slice(1).map((line) => parseLine(line)?.number).find((one) => one !== undefined);
+    const number = await firstNumber(file, middle, high);
     if (number === undefined || number >= before) high = middle;
     else low = middle;
   }
   return Math.min(size, high + PIECE_BYTES);
+}
+
+/** The number of the first line that begins between two places; `undefined`: none does. */
+async function firstNumber(file: Deno.FsFile, from: number, to: number): Promise<number | undefined> {
+  // The pieces overlap: a line that is cut off in one is whole in the next.
+  for (let at = from; at < to; at += PIECE_BYTES - TAIL_BYTES) {
+    const text = new TextDecoder().decode(await readAt(file, at, PIECE_BYTES));
+    const lines = text.split("\n").slice(1).map(parseLine);
+    const first = lines.find((line) => line !== undefined);
+    if (first !== undefined) return first.number;
+  }
+  return undefined;
 }
 
 /** Bytes from a place on, fewer at the end. */

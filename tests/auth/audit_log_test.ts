@@ -58,7 +58,29 @@ Deno.test("a changed byte, a missing line and an added one are named", () =>
     logs[0].add(ENTRY);
     assertEquals((await verifyAudit(path)).broken, 11);
     const after = Deno.readTextFileSync(path).trimEnd().split("\n");
-    assertEquals([after.length, JSON.parse(after[11]).n], [12, 1]);
+    assertEquals([after.length, JSON.parse(after[11]).n, JSON.parse(after[11]).before], [12, 12, "0".repeat(64)]);
+  }));
+
+Deno.test("after a power failure no page hides an entry: numbers go on behind what is broken", () =>
+  withTemporaryDirectory(async (root) => {
+    const path = `${root}/audit`, log = new AuditLog(path);
+    const add = (count: number) => Array.from({ length: count }, () => log.add(ENTRY));
+    add(200);
+    // A line that was cut off, and a hole that is longer than what is looked at once.
+    Deno.truncateSync(path, Deno.statSync(path).size - 40);
+    add(20);
+    Deno.truncateSync(path, Deno.statSync(path).size + (1 << 20));
+    add(150);
+    const numbers: number[] = [];
+    for (let before: number | undefined, more = true; more;) {
+      const { entries, next } = await readAudit(path, { before, limit: 30, wants: () => true });
+      numbers.push(...entries.map((entry) => Number(entry.get("n"))));
+      before = next;
+      more = next !== undefined;
+    }
+    const down = (from: number, count: number) => Array.from({ length: count }, (_, i) => from - i);
+    assertEquals(numbers, [...down(371, 150), ...down(220, 20), ...down(199, 199)]);
+    assertEquals((await verifyAudit(path)).broken, 200);
   }));
 
 Deno.test("pages of a long log are read from its end, and have each entry once, the newest first", async () => {
@@ -116,7 +138,7 @@ Deno.test("the newest entries are read without what is before them", () =>
     await withReplaced(Deno.FsFile.prototype, { name: "read", by }, async () => {
       const wants = (entry: ValueMap) => entry.get("user") === "bob";
       const { entries, next } = await readAudit(path, { before: undefined, limit: 3, wants });
-      assertEquals([entries.map((entry) => entry.get("n")), next], [[3_000, 2_998, 2_996], 2_996]);
+      assertEquals([entries.map((entry) => entry.get("n")), next], [[3_002, 3_000, 2_998], 2_998]);
     });
     assert(bytes > 0 && bytes <= 1 << 17, `${bytes}`);
   }));
@@ -142,6 +164,9 @@ Deno.test("entries that are longer than what is read at once, no entries, and on
     const { entries } = await readAudit(path, { before: undefined, limit: 10, wants: () => true });
     assertEquals(entries.map((entry) => entry.get("user")), ["bob", "carol", "alice"]);
     assertEquals((await verifyAudit(path)).broken, 2);
+    Deno.writeTextFileSync(path, `\n${long.replace("carol", "dave")}`, { append: true });
+    const { entries: again } = await readAudit(path, { before: undefined, limit: 10, wants: () => true });
+    assertEquals(again.map((entry) => entry.get("user")), ["dave", "bob", "carol", "alice"]);
     const [first] = Deno.readTextFileSync(path).split("\n");
     Deno.writeTextFileSync(path, first);
     const { lines, broken } = await verifyAudit(path);

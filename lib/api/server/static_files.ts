@@ -103,7 +103,9 @@ export async function fileAnswer(
     if (mtime !== null && Math.floor(mtime.getTime() / 1000) <= since / 1000) {
       return new HttpAnswer(null, { status: 304, headers: common });
     }
-    const range = byteRange(request.headers.get("range"), size);
+    const range = isSame(request.headers.get("if-range"), mtime)
+      ? byteRange(request.headers.get("range"), size)
+      : undefined;
     if (range === "none") return new HttpAnswer(null, { status: 416, headers: { "Content-Range": `bytes */${size}` } });
     const { first, last } = range ?? { first: 0, last: size - 1 };
     common.set("Content-Length", String(last - first + 1));
@@ -120,7 +122,15 @@ export async function fileAnswer(
   }
 }
 
-/** The first `bytes` bytes of `stream`. */
+/** Whether a part of the file as it is now fits the parts that the client has, by its header `If-Range`. */
+function isSame(ifRange: string | null, mtime: Date | null): boolean {
+  return ifRange === null || ifRange === mtime?.toUTCString();
+}
+
+/**
+ * The first `bytes` bytes of `stream`. It fails if there are fewer: the client would wait for the rest, or take the
+ * next answer for it.
+ */
 function bounded(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   bytes: number,
@@ -129,10 +139,12 @@ function bounded(
   return stream.pipeThrough(
     new TransformStream({
       transform(piece, controller) {
-        if (left === 0) return;
         controller.enqueue(piece.subarray(0, left));
         left -= Math.min(left, piece.length);
         if (left === 0) controller.terminate();
+      },
+      flush() {
+        if (left > 0) throw new Error(`The file has become shorter while it was sent: ${left} bytes are missing`);
       },
     }),
   );
