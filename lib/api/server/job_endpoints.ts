@@ -77,14 +77,14 @@ export const RUN_ONCE: Methods = {
  * @throws {ApiError} 401 if there are none.
  */
 function ownCaller(low: ValueMap, request: ApiRequest, parts: ApiParts): ApiCaller {
-  const { signal } = request, { opts, log, tokens } = parts;
+  const { signal, trace } = request, { opts, log, tokens } = parts;
   const token = low.get("token");
   if (token !== undefined) {
     if (typeof token !== "string" || !/^[0-9a-f]+$/i.test(token)) throw new ApiError(401, "Invalid token");
     const held = tokens.get(token);
     if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
     const record = auditFor(held.name, request, parts);
-    return { opts, log, signal, record, user: held.name, proof: map({ token }) };
+    return { opts, log, signal, record, trace, user: held.name, proof: map({ token }) };
   }
   return credentialsCaller(low, request, parts);
 }

@@ -64,13 +64,18 @@ async function runWheel(low: ValueMap, caller: ApiCaller): Promise<Value> {
   return data.get("return") ?? null;
 }
 
+/** A form has only texts. */
+function isYes(value: Value | undefined): boolean {
+  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
+}
+
 async function makeKeys(request: ApiRequest, parts: ApiParts): Promise<HttpAnswer> {
   const low = onlyChunk(request.body.data);
   if (low === undefined) throw new ApiError(400, "The body must be a map with mid");
   const caller = credentialsCaller(low, request, parts);
   const mid = low.get("mid");
   if (typeof mid !== "string" || !isValidId(mid)) throw new ApiError(400, "mid must be the id of a minion");
-  const kwarg: ValueMap = map({ id_: mid, force: low.get("force") === true });
+  const kwarg: ValueMap = map({ id_: mid, force: isYes(low.get("force")) });
   if (low.has("keysize")) kwarg.set("keysize", low.get("keysize") ?? null);
   const pair = await runWheel(map({ fun: "key.gen_accept", kwarg }), caller);
   const [pub, priv] = isMap(pair) ? [pair.get("pub"), pair.get("priv")] : [];

@@ -12,7 +12,7 @@ import { ApiError } from "#lib/api/http/api_error.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { readPresence } from "#lib/fleet/presence_file.ts";
 import { QUESTION } from "#lib/jobs/listing.ts";
-import { isMap, map, str, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A path that asks the minions of a target for one function. */
 function askedOfMinions(
@@ -47,12 +47,22 @@ function askedOfMinions(
           tgt_type: target === null ? "list" : query.get("type") ?? "glob",
           kwarg: kwarg ?? new Map(),
           metadata: QUESTION,
+          full_return: true,
         });
-        const [minions] = await runChunk(low, sessionCaller(request, parts));
-        return { value: map({ minions: isMap(minions) ? minions : new Map() }) };
+        const [answers] = await runChunk(low, sessionCaller(request, parts));
+        return { value: map({ minions: isMap(answers) ? returnsIn(answers) : new Map() }) };
       },
     },
   };
+}
+
+/** What the minions returned. One that did not return has an outcome, and a text for people that says so. */
+function returnsIn(answers: ValueMap): ValueMap {
+  const returns: ValueMap = new Map();
+  for (const [id, full] of answers) {
+    if (isMap(full) && !full.has("outcome")) returns.set(id, full.get("ret") ?? null);
+  }
+  return returns;
 }
 
 /** The connected minions that the user sees: nobody waits for others. */
@@ -86,6 +96,12 @@ export const FLEET_PILLAR: Methods = askedOfMinions({
   doc: "The names, as a tree.",
 });
 
+/** @throws {ApiError} 400 with what a runner says that failed. */
+function listIn(result: Value | undefined): Value[] {
+  if (Array.isArray(result)) return result;
+  throw new ApiError(400, str(result ?? "The master gave no result"));
+}
+
 const QUEUE = t.object({
   queue: t.text(),
   kind: t.oneOf(["reactor", "returner", "outbox", "queue"]),
@@ -107,9 +123,7 @@ export const MASTER_QUEUES: Methods = {
     async handle(request, parts) {
       const low = map({ client: "runner", fun: "overview.queues" });
       const [table] = await runChunk(low, sessionCaller(request, parts));
-      const queues = isMap(table) ? table.get("data") : undefined;
-      if (!Array.isArray(queues)) throw new ApiError(400, str(table ?? "The master gave no result"));
-      return { value: map({ queues }) };
+      return { value: map({ queues: listIn(isMap(table) ? table.get("data") : table) }) };
     },
   },
 };
@@ -128,8 +142,7 @@ export const MASTER_FILES: Methods = {
       const saltenv = request.query.get("saltenv") ?? "base";
       const low = map({ client: "runner", fun: "fileserver.file_list", kwarg: map({ saltenv }) });
       const [files] = await runChunk(low, sessionCaller(request, parts));
-      if (!Array.isArray(files)) throw new ApiError(400, str(files ?? "The master gave no result"));
-      return { value: map({ saltenv, files: files.map(str) }) };
+      return { value: map({ saltenv, files: listIn(files).map(str) }) };
     },
   },
 };

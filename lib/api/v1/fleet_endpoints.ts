@@ -8,6 +8,7 @@ import { fromWireArgs, toWireArgs } from "#lib/yaml/arguments.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
 import { t } from "#lib/api/http/json_schema.ts";
+import type { MinionJob } from "#lib/api/endpoints/job_index.ts";
 import { UserRights } from "#lib/api/endpoints/rights.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { type Presence, readPresence } from "#lib/fleet/presence_file.ts";
@@ -64,8 +65,8 @@ export const FLEET_MINION: Methods = {
     onlyJson: true,
     answers: [{ doc: "The minion.", schema: MINION }],
     async handle(request, parts) {
-      const { id } = seenMinion(request, parts);
-      return { value: await shownMinion(id, readPresence(parts.opts.cachedir), parts) };
+      const { id, rights } = seenMinion(request, parts);
+      return { value: await shownMinion(id, readPresence(parts.opts.cachedir), { rights, parts }) };
     },
   },
 };
@@ -101,11 +102,7 @@ export const FLEET_JOBS: Methods = {
     async handle(request, parts) {
       const { id, rights } = seenMinion(request, parts);
       const after = request.query.get("after");
-      const seesAll = rights.mayRun("runner", "jobs.list_job");
-      const jobs = (await parts.jobs.ofMinion(id)).filter(({ jid }) =>
-        seesAll || parts.jobs.get(jid)?.user === rights.user
-      );
-      const { page, next } = pageOf(jobs, {
+      const { page, next } = pageOf(await seenJobs(id, { rights, parts }), {
         limit: limitOf(request.query),
         isAfter: ({ jid }) => after === null || jid < after,
         cursor: ({ jid }) => jid,
@@ -155,6 +152,19 @@ function seenMinion(request: ApiRequest, parts: ApiParts): { readonly id: string
   return { id, rights };
 }
 
+/** Whose view it is, and where it comes from. */
+interface View {
+  readonly rights: UserRights;
+  readonly parts: ApiParts;
+}
+
+/** The jobs of a minion that the user may see, the newest first: own ones, or all with the right to list jobs. */
+async function seenJobs(id: string, { rights, parts: { jobs } }: View): Promise<MinionJob[]> {
+  const all = await jobs.ofMinion(id);
+  if (rights.mayRun("runner", "jobs.list_job")) return all;
+  return all.filter(({ jid }) => jobs.get(jid)?.user === rights.user);
+}
+
 /** @throws {ApiError} 400 for a target that cannot be read. */
 function resolved(tgt: Value, tgtType: string, fleet: KnownFleet): Resolved {
   try {
@@ -188,7 +198,7 @@ async function listFleet(request: ApiRequest, parts: ApiParts): Promise<ValueRep
     cursor: (one) => one.key,
   });
   const minions: Value[] = [];
-  for (const { id } of page) minions.push(await shownMinion(id, presence, parts));
+  for (const { id } of page) minions.push(await shownMinion(id, presence, { rights, parts }));
   const connected = all.filter((id) => isConnected(id, presence)).length;
   return { value: map({ minions, total: all.length, connected, next }) };
 }
@@ -208,21 +218,21 @@ function sinceMs(id: string, { present, gone }: Presence): number | undefined {
   return present.get(id) ?? gone.get(id);
 }
 
-async function shownMinion(id: string, presence: Presence, parts: ApiParts): Promise<ValueMap> {
-  const grains = dataOf(parts).get(id)?.grains;
+async function shownMinion(id: string, presence: Presence, view: View): Promise<ValueMap> {
+  const grains = dataOf(view.parts).get(id)?.grains;
   const text = (name: string) => {
     const value = grains?.get(name);
     return typeof value === "string" ? value : null;
   };
   const since = sinceMs(id, presence);
-  const [last] = await parts.jobs.ofMinion(id);
+  const [last] = await seenJobs(id, view);
   return map({
     id,
     connected: isConnected(id, presence),
     since: since === undefined ? null : since / 1000,
     version: text("saltversion"),
     os: text("osfinger") ?? text("os"),
-    last: last === undefined ? null : shownJob(last, parts),
+    last: last === undefined ? null : shownJob(last, view.parts),
   });
 }
 

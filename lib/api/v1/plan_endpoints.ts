@@ -164,9 +164,12 @@ async function applyPlan(request: ApiRequest, parts: ApiParts): Promise<ValueRep
   return { value: map({ ...lists, returns }) };
 }
 
-/** A plan that does not fit any more is refused with a text, or a list of them; a run has its states. */
+/**
+ * A plan that does not fit any more is refused with a text, or a list of them; a run has its states. What did not
+ * return may have changed something, and has a text as well.
+ */
 function outcomeOf(full: ValueMap | undefined): "applied" | "failed" | "skipped" | "silent" {
-  if (full === undefined) return "silent";
+  if (full === undefined || full.has("outcome")) return "silent";
   if (!isMap(full.get("ret"))) return "skipped";
   return full.get("retcode") === 0 ? "applied" : "failed";
 }

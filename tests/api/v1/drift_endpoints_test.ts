@@ -1,7 +1,7 @@
 /** Drift: a schedule plans the states of minions, and the API shows the days; and the queues of the master. */
 
 import { apiMasterOptions } from "#tests/support/fleet/api_site.ts";
-import { assertEquals } from "#tests/support/assert.ts";
+import { assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { DocumentedSite } from "#tests/support/fleet/documented_site.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
@@ -68,7 +68,8 @@ fleetTest("a scheduled plan becomes a day of drift, which users see as far as th
     minions: { web1: "x!" },
     more: 0,
   });
-  const own = await get(web, "minions/web1/drift?days=2");
+  // A day without a plan is left out.
+  const own = await get(web, "minions/web1/drift?days=3");
   assertEquals(
     (own.body.days as { outcome: string; states: string[] }[]).map(({ outcome, states }) => [outcome, states]),
     [
@@ -97,5 +98,10 @@ fleetTest("the queues of the master are shown to those who may run their runner"
     ["work", "queue"],
   ]);
   assertEquals((await rows())[2].waiting, 2);
+  // A queue that is none: what the runner says.
+  Deno.writeTextFileSync(`${fleet.masterOpts.sqlite_queue_dir}/odd.db`, "no database\n".repeat(100));
+  const odd = await get(alice);
+  assertEquals(odd.status, 400);
+  assertMatch(Object(odd.body.error).message, /^Exception occurred in runner overview\.queues: .*odd/s);
   assertEquals((await get(ops)).status, 401);
 });

@@ -1,10 +1,14 @@
 /** Events: filtered on the server, from an offset on; and the functions that can be called. */
 
-import { apiMasterOptions } from "#tests/support/fleet/api_site.ts";
+import { apiMasterOptions, type ApiSite } from "#tests/support/fleet/api_site.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { DocumentedSite } from "#tests/support/fleet/documented_site.ts";
 import { EventReader } from "#tests/support/event_reader.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
+import { packEvent, stamp } from "#lib/bus/event.ts";
+import { eventLogDirectory } from "#lib/config/master_paths.ts";
+import { EventLogWriter } from "#lib/event_log/writer.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map } from "#lib/values/value.ts";
 
 const directory = Deno.makeTempDirSync({ prefix: "api_v1_events_" });
@@ -29,7 +33,16 @@ fleetTest("stored events by pages, and a stream that goes on after them", { mast
   assertEquals(rest.events.map(({ data }) => data.n), [12, 15, 18, 21, 24, 27]);
   assertEquals(rest.next, null);
   assertEquals((await list(ops, "?tag=deploy/*")).events, []);
-  assertEquals((await site.ask("GET", "/api/v1/events?after=nonsense", { token: alice })).status, 400);
+  const refusal = async (at: ApiSite, query: string) => {
+    const { status, body } = await at.ask("GET", `/api/v1/events${query}`, { token: alice });
+    return [status, Object(body.error).message];
+  };
+  assertEquals((await refusal(site, "?after=nonsense"))[0], 400);
+  assertEquals(await refusal(site, `?tag=${"x".repeat(1_001)}`), [400, "tag is too long"]);
+  assertEquals(await refusal(site, `/stream?tag=${"x".repeat(1_001)}`), [400, "tag is too long"]);
+  const silent = { masterOpts: { ...fleet.masterOpts, event_log: "none" as const } };
+  await using without = await DocumentedSite.start(silent);
+  assertEquals(await refusal(without, ""), [400, "The master keeps no events (event_log: none)"]);
 
   const after = rest.events[3].offset;
   using reader = new EventReader(site.url(`/api/v1/events/stream?tag=deploy/*&after=${after}`), {
@@ -45,6 +58,24 @@ fleetTest("stored events by pages, and a stream that goes on after them", { mast
     numbers.push(JSON.parse(event.data).data.n);
   }
   assertEquals(numbers, [24, 27, 99]);
+});
+
+fleetTest("an answer looks at so many events, and the next one goes on behind them", { master }, async (fleet) => {
+  // A log of its own, beside that of the master that runs.
+  const cachedir = `${fleet.root}/other`;
+  const parts = { log: SILENT_LOGGER, onWritten() {} };
+  const log = new EventLogWriter(eventLogDirectory(cachedir), { keepS: 3_600, maxBytes: 1 << 30 }, parts);
+  const noise = packEvent("noise", stamp(map({ text: "x".repeat(100) })));
+  for (let n = 0; n < 60_000; n++) log.append(noise);
+  log.append(packEvent("deploy/done", stamp(map({}))));
+  log.close();
+  await using site = await DocumentedSite.start({ masterOpts: { ...fleet.masterOpts, cachedir } });
+  const token = await site.logIn("alice");
+  const first = (await site.ask("GET", "/api/v1/events?tag=deploy/*&after=start", { token })).body;
+  assertEquals([first.events, first.missed], [[], 0]);
+  assert(typeof first.next === "string");
+  const { body } = await site.ask("GET", `/api/v1/events?tag=deploy/*&after=${first.next}`, { token });
+  assertEquals([(body.events as Row[]).map(({ tag }) => tag), body.next], [["deploy/done"], null]);
 });
 
 fleetTest("functions have typed parameters and what they may do", { master }, async (fleet) => {

@@ -20,6 +20,7 @@ const master = {
     alice: [".*", "@runner", "@wheel"],
     reader: [{ "web*": ["schedule.list", "beacons.list", "pillar.obfuscate"] }],
     ops: ["test.*"],
+    web: [{ "web*": ["test.*"] }, { "@runner": ["jobs.list_job"] }],
   }),
   pillar_roots: { base: [`${directory}/pillar`] },
 };
@@ -42,6 +43,9 @@ fleetTest("what the fleet is set up with is shown to those who may run its funct
     assertEquals(Object.keys((await get(reader, `${path}?target=web*`)).body.minions as object), ["web1"], path);
     for (const token of [reader, ops]) assertEquals((await get(token, `${path}?target=db1`)).status, 401, path);
   }
+  // Who does not answer is absent.
+  await fleet.stopMinion("db1");
+  assertEquals(Object.keys((await get(alice, "pillar?target=*")).body.minions as object), ["web1"]);
   assertEquals((await get(alice, "files")).body, { saltenv: "base", files: ["web.sls"] });
   assertEquals((await get(ops, "files")).status, 401);
 });
@@ -71,6 +75,8 @@ fleetTest("how the jobs of schedules ended last is shown to those who may see jo
   await run("web1", "bad");
   await run("db1", "pings");
   await until("db1 pings returned", "web1 bad failed", "web1 pings returned");
+  const own = await site.ask("GET", "/api/v1/schedule/outcomes", { token: await site.logIn("web") });
+  assertEquals(Object.keys(own.body.minions as object), ["web1"]);
   // A job that was published is none of a schedule.
   await fleet.salt("*", "test.retcode", "1");
   await until("db1 pings returned", "web1 bad failed", "web1 pings returned");

@@ -72,10 +72,23 @@ fleetTest("pages of the fleet, with what each user may see", { master, minions: 
     const last = body.last as Row | null;
     return last?.jid === started.body.jid && last?.outcome === "returned";
   }, { what: "the last job of web1", withinMs: 20_000 });
-  const jobs = async (token: string) =>
-    (await site.ask("GET", "/api/v1/minions/web1/jobs", { token })).body.jobs as Row[];
-  assertEquals((await jobs(web)).map(({ jid }) => jid), [started.body.jid]);
-  assert((await jobs(alice)).length >= 1);
+  // A job of somebody else is in no view of a user who may not list jobs.
+  const other = await site.ask("POST", "/api/v1/jobs", { token: alice, body: { tgt: "web1", fun: "test.version" } });
+  const lasts = async (token: string) => {
+    const one = (await site.ask("GET", "/api/v1/minions/web1", { token })).body;
+    const row = ((await list(token)).minions as Row[]).find(({ id }) => id === "web1");
+    return [one, row].map((minion) => (minion?.last as Row | null)?.jid);
+  };
+  await eventually(async () => (await lasts(alice)).every((jid) => jid === other.body.jid), { what: "alice's job" });
+  assertEquals(await lasts(web), [started.body.jid, started.body.jid]);
+  const jobs = async (token: string, query = "") => {
+    const { body } = await site.ask("GET", `/api/v1/minions/web1/jobs${query}`, { token });
+    return [(body.jobs as Row[]).map(({ jid }) => jid), body.next];
+  };
+  assertEquals(await jobs(web), [[started.body.jid], null]);
+  assertEquals(await jobs(alice), [[other.body.jid, started.body.jid], null]);
+  assertEquals(await jobs(alice, "?limit=1"), [[other.body.jid], other.body.jid]);
+  assertEquals(await jobs(alice, `?limit=1&after=${other.body.jid}`), [[started.body.jid], null]);
 });
 
 fleetTest(
@@ -102,7 +115,15 @@ fleetTest(
     const listed = await preview(alice, { tgt: ["web1", "gone"], tgt_type: "list" });
     assertEquals(listed.missing, ["gone"]);
     assertMatch((listed.explain as string[]).join(" "), /1 ids of the list/);
-    assertEquals((await site.ask("POST", "/api/v1/targets/preview", { token: alice, body: {} })).status, 400);
+    const wrong: [body: Row, message: string][] = [
+      [{}, "tgt is needed"],
+      [{ tgt: "*", fun: 7 }, "fun must be a text"],
+      [{ tgt: "*", kwarg: ["a=1"] }, "kwarg must be a map"],
+    ];
+    for (const [body, message] of wrong) {
+      const answer = await site.ask("POST", "/api/v1/targets/preview", { token: alice, body });
+      assertEquals([answer.status, (answer.body.error as Row).message], [400, message]);
+    }
     // Of a minion that the user does not see, as little as of one that is not there.
     const [theirs, nobodys] = [
       await preview(web, { tgt: ["web1", "db1"], tgt_type: "list" }),

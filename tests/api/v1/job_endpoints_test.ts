@@ -54,7 +54,15 @@ fleetTest(
     assertEquals(await list(alice, "?output=haystack"), [whoami]);
     assertEquals(await list(ops, "?output=haystack"), []);
     assertEquals(await list(alice, `?since=${retcode}`), [whoami, retcode]);
+    assertEquals(await list(alice, `?until=${retcode}`), [retcode, echo]);
     assertEquals(await list(alice, `?limit=1&after=${whoami}`), [retcode]);
+    // A page of a search ends when it is full, and the next one goes on behind it.
+    const search = async (query: string) => {
+      const { body } = await site.ask("GET", `/api/v1/jobs?output=a&limit=1${query}`, { token: alice });
+      return [(body.jobs as Row[]).map(({ jid }) => jid), body.next];
+    };
+    assertEquals(await search(""), [[whoami], whoami]);
+    assertEquals(await search(`&after=${whoami}`), [[echo], null]);
     for (const query of ["?outcome=x", "?since=yesterdayish"]) {
       assertEquals((await site.ask("GET", `/api/v1/jobs${query}`, { token: alice })).status, 400, query);
     }
@@ -64,11 +72,45 @@ fleetTest(
     assertEquals([shown.fun, shown.user, shown.total, shown.outcomes], ["test.echo", "ops", 2, { returned: 2 }]);
     const [m1] = shown.minions as Row[];
     assertEquals([m1.id, m1.outcome, m1.return], ["m1", "returned", "needle in arguments"]);
+    const pageOf = async (query: string) => {
+      const { body } = await show(ops, `${echo}${query}`);
+      return [(body.minions as Row[]).map(({ id }) => id), body.next, body.total];
+    };
+    assertEquals(await pageOf("?limit=1"), [["m1"], "m1", 2]);
+    assertEquals(await pageOf("?limit=1&after=m1"), [["m2"], null, 2]);
     assertEquals((await show(alice, retcode)).body.outcomes, { failed: 1 });
     assertEquals((await show(ops, retcode)).status, 404);
     assertEquals((await site.ask("GET", `/api/v1/jobs/${retcode}/output`, { token: ops })).status, 404);
     assertEquals((await show(alice, "20000101000000000000")).status, 404);
     assertEquals((await show(alice, "..%2f..%2fetc")).status, 404);
+
+    // The output of a watched job, piece by piece.
+    const live = { client: "local_async", tgt: "m1", fun: "cmd.run", arg: ["echo one; echo two >&2"], live: true };
+    const watched = (await site.post("/", live, { "X-Auth-Token": alice })).body.return as Row[];
+    const read = async (query: string, token = alice) =>
+      await site.ask("GET", `/api/v1/jobs/${watched[0].jid}/output${query}`, { token });
+    const texts: unknown[] = [];
+    let after: unknown = 0;
+    await eventually(async () => {
+      const { body } = await read(`?minion=m1&after=${after}`);
+      texts.push(...body.output as Row[]);
+      after = body.after;
+      return texts.length >= 2;
+    }, { what: "both lines", withinMs: 30_000 });
+    const [out, err] = ["stdout", "stderr"].map((name) => (texts as Row[]).filter(({ stream }) => stream === name));
+    assertEquals([out, err], [
+      [{ command: 1, stream: "stdout", text: "one\n" }],
+      [{ command: 1, stream: "stderr", text: "two\n" }],
+    ]);
+    assertEquals((await read(`?minion=m1&after=${after}`)).body, { minions: ["m1"], output: [], after });
+    for (const query of ["", "?minion=m2", "?minion=..%2fm1"]) {
+      assertEquals((await read(query)).body, { minions: ["m1"], output: [], after: 0 }, query);
+    }
+    assertEquals([(await read("?after=x")).status, (await read("", ops)).status], [400, 404]);
+    await eventually(async () => (await list(alice, "?outcome=running")).length === 0, {
+      what: "the end of the watched job",
+      withinMs: 30_000,
+    });
 
     // What the index was told by events is what it reads from the cache.
     await using later = await DocumentedSite.start(fleet);

@@ -56,6 +56,10 @@ fleetTest("a plan is applied as it was made; a minion that has changed meanwhile
   assertNotEquals(again.body.hash, hash);
   assertEquals((await apply(alice, again.body.hash, { minions: ["web1"] })).body.applied, ["web1"]);
   assertEquals(Deno.readTextFileSync(`${fleet.root}/web1/motd`), "hello\n");
+  // Of a minion that is away nobody says that nothing was changed there.
+  await fleet.stopMinion("web1");
+  const away = (await apply(alice, again.body.hash, { minions: ["web1"] })).body;
+  assertEquals([away.silent, away.skipped, away.applied], [["web1"], [], []]);
 });
 
 Deno.test("a plan lives for half an hour, and is its maker's alone", () => {

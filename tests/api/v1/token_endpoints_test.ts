@@ -50,6 +50,11 @@ fleetTest(
     assertEquals(byCookie.status, 401);
     const body = { name: "successor", days: 1 };
     assertEquals((await site.ask("POST", "/api/v1/tokens", { token: all.secret, body })).status, 403);
+    // Its log-out is its end, and no other's.
+    assertEquals((await site.ask("POST", "/logout", { token: all.secret })).status, 200);
+    assertEquals((await site.ask("GET", "/api/v1/tokens", { token: all.secret })).status, 401);
+    const left = (await site.ask("GET", "/api/v1/tokens", { token: secret })).body.tokens as Record<string, unknown>[];
+    assertEquals(left.map(({ name }) => name), ["ping only"]);
   },
 );
 
@@ -121,6 +126,19 @@ fleetTest("what is wrong in the request for a token is named", { master }, async
   });
   assertEquals(form.status, 406);
   await form.body?.cancel();
+
+  // A user has a hundred of them, and others have theirs.
+  const rows = new ApiTokens({
+    directory: `${fleet.masterOpts.cachedir}/api_tokens`,
+    ends: new EndWatches(),
+    log: SILENT_LOGGER,
+  });
+  const row = { name: "n", user: "ops", eauth: "file", rules: null, token: "", expireS: Date.now() / 1000 + 600 };
+  for (let n = 0; n < 99; n++) rows.make({ ...row, id: ApiTokens.newId() });
+  await makeToken(site, token, { name: "last", days: 1 });
+  const beyond = await site.ask("POST", "/api/v1/tokens", { token, body: { name: "beyond", days: 1 } });
+  assertEquals([beyond.status, Object(beyond.body.error).message], [409, "A user has at most 100 API tokens"]);
+  await makeToken(site, await site.logIn("alice"), { name: "first", days: 1 });
 });
 
 Deno.test("the file of an API token opens nothing, and one that was changed or is over is no token", () =>

@@ -52,7 +52,10 @@ export class ApiSite implements AsyncDisposable {
   }
 
   /** Starts it with these options of `rest_cherrypy`. */
-  static async start({ masterOpts }: Fleet, section: Readonly<Record<string, unknown>> = {}): Promise<ApiSite> {
+  static async start(
+    { masterOpts }: Pick<Fleet, "masterOpts">,
+    section: Readonly<Record<string, unknown>> = {},
+  ): Promise<ApiSite> {
     const { settings } = apiSettings(toValue({ port: 0, host: "127.0.0.1", ...section }));
     const logs: string[] = [];
     const write = ({ level, message }: { readonly level: number; readonly message: string }) =>
