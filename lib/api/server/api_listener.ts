@@ -90,7 +90,7 @@ export class ApiListener {
     return this.#server?.addr.port ?? this.#parts.port;
   }
 
-  /** Rejects with the error that ended it; resolves after {@linkcode close}. */
+  /** Rejects with the error that ended it, which does not close the rest; resolves after {@linkcode close}. */
   get closed(): Promise<void> {
     return this.#ended.promise;
   }
@@ -129,8 +129,6 @@ export class ApiListener {
     try {
       await this.#again(() => this.#guard.look());
     } catch (last) {
-      this.#guard.close();
-      clearInterval(this.#timer);
       this.#ended.reject(last);
     }
   }
@@ -163,16 +161,19 @@ export class ApiListener {
       log.error(`The changed certificate cannot be used, the one before stays: ${messageOf(error)}`);
       return;
     }
-    const former = this.#server;
-    if (former === undefined) return;
-    this.#former.add(former);
-    const ended = former.shutdown().finally(() => this.#former.delete(former));
-    ended.catch((error) => log.warning(`The server of the former certificate: ${messageOf(error)}`));
+    if (this.#server !== undefined) this.#retire(this.#server);
     try {
       await this.#again(() => {});
       log.info("The changed certificate is served");
     } catch (error) {
       this.#ended.reject(error);
     }
+  }
+
+  /** Lets a server end its answers and streams, and accept no more connections. */
+  #retire(former: HttpServer): void {
+    this.#former.add(former);
+    const ended = former.shutdown().finally(() => this.#former.delete(former));
+    ended.catch((error) => this.#parts.log.warning(`The server of the former certificate: ${messageOf(error)}`));
   }
 }

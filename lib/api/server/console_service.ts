@@ -22,6 +22,8 @@ const CONSOLE_PORT = 8000;
 export interface ConsoleParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
+  /** The port that it is served on by the master itself. Default: 8000. */
+  readonly port?: number;
   /** Shows a line to the operator who started the master. */
   say(line: string): void;
 }
@@ -30,7 +32,10 @@ export interface ConsoleParts {
  * Starts the console beside a master. A console that cannot be served is reported; the master runs on without it.
  * @returns The master and the console as one service.
  */
-export async function withConsole(master: Service, { opts, log, say }: ConsoleParts): Promise<Service> {
+export async function withConsole(
+  master: Service,
+  { opts, log, port = CONSOLE_PORT, say }: ConsoleParts,
+): Promise<Service> {
   const tell = (line: string) => {
     log.info(line);
     say(`${line}\n`);
@@ -38,7 +43,7 @@ export async function withConsole(master: Service, { opts, log, say }: ConsolePa
   let server: ApiServer | undefined;
   try {
     const isOwn = opts.rest_cherrypy.size === 0;
-    const section = isOwn ? map({ port: CONSOLE_PORT, host: "127.0.0.1" }) : opts.rest_cherrypy;
+    const section = isOwn ? map({ port, host: "127.0.0.1" }) : opts.rest_cherrypy;
     const { settings } = apiSettings(section);
     if (isOwn) server = await ApiServer.start(withConsoleClients(opts), { settings, log: log.named("salt.api") });
     const address = consoleAddress(settings, server?.port ?? settings.port);

@@ -7,11 +7,13 @@ import { ApiListener, type ListenerParts } from "#lib/api/server/api_listener.ts
 import { CONNECTION_BOUNDS } from "#lib/api/http/connection_guard.ts";
 import { type BodySink, HttpAnswer, type HttpHandler, type PushedBody } from "#lib/api/http/exchange.ts";
 import { createLogger } from "#lib/runtime/log.ts";
-import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { makeCertificate } from "#tests/support/certificate.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 import { Service } from "#tests/support/processes.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 
 /** Time in which a connection must end that has no right to last, in milliseconds. */
 const WITHIN_MS = 30_000;
@@ -300,6 +302,85 @@ listenerTest("a flood that leaves no descriptor does not end the server", async 
     client?.close();
     await server.stop();
     Deno.removeSync(directory, { recursive: true });
+  }
+});
+
+/** Servers of the runtime that fall when they are told to; after the first, none can begin while `isTaken`. */
+class FallingServers {
+  readonly falls: ((error: Error) => void)[] = [];
+  tries = 0;
+  isTaken = true;
+
+  serve(): unknown {
+    if (++this.tries > 1 && this.isTaken) throw new Deno.errors.AddrInUse("the port is taken");
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.falls.push(reject);
+    const shutdown = () => sleep(50).then(resolve);
+    return { addr: { transport: "tcp", hostname: "127.0.0.1", port: 1 }, finished: promise, shutdown };
+  }
+}
+
+/** Runs `act` with such servers, and on a clock that goes on by itself. */
+async function withFallingServers(act: (servers: FallingServers) => Promise<void>): Promise<void> {
+  const servers = new FallingServers();
+  const { timeout } = AbortSignal, { now } = performance;
+  let skippedMs = 0;
+  const soon = (ms: number) => {
+    skippedMs += ms;
+    return timeout.call(AbortSignal, 0);
+  };
+  await withReplaced(
+    Deno,
+    { name: "serve", by: (() => servers.serve()) as typeof Deno.serve },
+    () =>
+      withReplaced(AbortSignal, { name: "timeout", by: soon }, () =>
+        withReplaced(performance, {
+          name: "now",
+          by: () => now.call(performance) + skippedMs,
+        }, () => act(servers))),
+  );
+}
+
+Deno.test("a server that falls, and cannot begin again in ten seconds, ends the listener", () =>
+  withFallingServers(async (servers) => {
+    await using site = await Site.start(true);
+    servers.falls[0](new Error("no descriptors"));
+    await assertRejects(() => site.listener.closed, Deno.errors.AddrInUse);
+    assertEquals(servers.tries, 1 + 200);
+    assertEquals(site.logs.at(-1), "A connection could not be accepted: no descriptors. Listening again");
+  }));
+
+Deno.test("a listener that closes while a server falls begins no other", () =>
+  withFallingServers(async (servers) => {
+    const site = await Site.start(true);
+    servers.falls[0](new Error("no descriptors"));
+    await eventually(() => servers.tries > 3, { what: "some tries" });
+    await site.listener.close();
+    servers.isTaken = false;
+    await site.listener.closed;
+    const { tries } = servers;
+    // Nor does one that falls after the end.
+    const other = await Site.start(true);
+    const closing = other.listener.close();
+    servers.falls[1](new Error("too late"));
+    await closing;
+    await sleep(100);
+    assertEquals([servers.tries, other.logs.filter((line) => line.includes("too late"))], [tries + 1, []]);
+  }));
+
+Deno.test("a changed certificate that no server can begin with in ten seconds ends the listener", async () => {
+  const own = Deno.makeTempDirSync({ prefix: "api_renewed_" });
+  try {
+    const tls = { ssl_crt: `${own}/cert.pem`, ssl_key: `${own}/key.pem`, ssl_chain: null };
+    makeCertificate(own);
+    await withFallingServers(async () => {
+      await using site = await Site.start(true, { tls });
+      makeCertificate(own);
+      await assertRejects(() => site.listener.closed, Deno.errors.AddrInUse);
+      assert(!site.logs.includes("The changed certificate is served"), site.logs.join("\n"));
+    });
+  } finally {
+    Deno.removeSync(own, { recursive: true });
   }
 });
 

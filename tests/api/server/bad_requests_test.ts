@@ -1,11 +1,15 @@
 /** What clients send wrongly, or with bad intent: each is answered, and the next honest request is served. */
 
-import { apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { API_PASSWORD, apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { apiRoutes } from "#lib/api/server/routes.ts";
 import { apiSettings } from "#lib/api/endpoints/api_settings.ts";
+import { auditPath } from "#lib/auth/audit_log.ts";
+import { PreflightError } from "#lib/errors.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
 import { sendRaw } from "#tests/support/raw_http.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 import { map } from "#lib/values/value.ts";
 
 const directory = Deno.makeTempDirSync({ prefix: "api_bad_" });
@@ -49,6 +53,20 @@ fleetTest("limits of a body, of its depth and of headers hold", { master }, asyn
     assertEquals(JSON.parse(answer.text).error.status, status);
     assertEquals((await post("[]")).text, '{"return": []}');
   }
+  // An address may have five hundred requests at a time, whose bodies come slowly.
+  const { port } = site.server;
+  const slow = await Promise.all(Array.from({ length: 500 }, () => Deno.connect({ hostname: "127.0.0.1", port })));
+  const head = "POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[";
+  await Promise.all(slow.map((connection) => connection.write(new TextEncoder().encode(head))));
+  const welcome = async () => {
+    const answer = await fetch(site.url("/"));
+    await answer.body?.cancel();
+    return [answer.status, answer.headers.get("retry-after")];
+  };
+  await eventually(async () => (await welcome())[0] === 429, { what: "the bound of an address" });
+  assertEquals(await welcome(), [429, "1"]);
+  for (const connection of slow) connection.close();
+  await eventually(async () => (await welcome())[0] === 200, { what: "room again" });
   // A body in pieces without a length is read.
   const pieces = ReadableStream.from(["[", "]"].map((text) => new TextEncoder().encode(text)));
   assertEquals((await post(pieces)).text, '{"return": []}');
@@ -70,6 +88,10 @@ fleetTest("without a master, health, jobs and events say that it does not run", 
     assertStringIncludes(await response.text(), "Salt Master is not available.");
     assertEquals(response.status, 503, path);
   }
+  for (const [path, body] of [["/login", { username: "alice", password: "x", eauth: "file" }], ["/hook/x", {}]]) {
+    const { status, body: answer } = await site.post(String(path), body, { "X-Auth-Token": token });
+    assertEquals([status, Object(answer.error).message], [503, "Salt Master is not available."], String(path));
+  }
 });
 
 fleetTest("methods, preflights and the language of errors", { master }, async (fleet) => {
@@ -88,6 +110,19 @@ fleetTest("methods, preflights and the language of errors", { master }, async (f
   const yaml = await ask("GET", "/nope", "application/x-yaml");
   assertMatch(yaml.text, /^error:\n {2}code: not_found\n/);
   assertEquals((await ask("HEAD", "/", "*/*")).text, "");
+
+  // What a user did must be recorded: without the log nobody logs in, and the reason is the operator's to know.
+  Deno.mkdirSync(auditPath(fleet.masterOpts.cachedir));
+  const { status, body } = await site.post("/login", { username: "alice", password: API_PASSWORD, eauth: "file" });
+  const { code, message, request } = Object(body.error);
+  assertEquals([status, code, message], [500, "internal_server_error", "An unexpected error occurred"]);
+  const line = site.logs.find((one) => one.startsWith("[ERROR") && one.includes(request));
+  assertMatch(line ?? "", /api_audit\.jsonl|Is a directory/);
+  await assertRejects(
+    () => ApiSite.start(fleet, { port: site.server.port }),
+    PreflightError,
+    `rest_cherrypy: cannot listen on port ${site.server.port} of 127.0.0.1: `,
+  );
 });
 
 fleetTest("no path leads out of the directory of static files", { master }, async (fleet) => {
@@ -114,6 +149,16 @@ fleetTest("no path leads out of the directory of static files", { master }, asyn
     assert(!new TextDecoder().decode(bytes).includes("secret\n"), way);
   }
   assertEquals(new TextDecoder().decode((await get("/static/page.txt")).bytes), "page\n");
+  // A file that becomes shorter while it is sent: the connection ends, and the log says why.
+  const { stat } = Deno.FsFile.prototype;
+  const longer = async function (this: Deno.FsFile) {
+    const known = await stat.call(this);
+    return { ...known, size: known.size + 5 };
+  };
+  await withReplaced(Deno.FsFile.prototype, { name: "stat", by: longer }, async () => {
+    await assertRejects(async () => await (await fetch(site.url("/static/page.txt"))).text(), TypeError);
+  });
+  assert(site.logs.some((line) => /^\[ERROR.*Request [\w-]+: .*has become shorter/.test(line)), site.logs.join("\n"));
 });
 
 fleetTest(

@@ -88,7 +88,9 @@ fleetTest("a trusted proxy says who the client is; nobody else is believed", { m
   const answer = await behind.post("/salt/login", logIn, named);
   assertEquals(answer.status, 200, JSON.stringify(answer.body));
   assertMatch(answer.headers.get("set-cookie") ?? "", /; Secure$/);
-  // Outside of the prefix there is nothing.
+  // The prefix itself is the root, and outside of it there is nothing.
+  const root = await fetch(behind.url("/salt"), { headers: named });
+  assertEquals([root.status, (await root.json()).return], [200, "Welcome"]);
   assertEquals((await behind.post("/login", logIn, named)).status, 404);
   // The cookie's own site is the one that the browser sees.
   const cookie = { ...named, Cookie: `session_id=${answer.headers.get("x-auth-token")}` };

@@ -20,7 +20,11 @@ class Desk implements AsyncDisposable {
     readonly stack: AsyncDisposableStack,
   ) {}
 
-  static async start(options: Readonly<Record<string, unknown>> = {}): Promise<Desk> {
+  /** @param section Options of `rest_cherrypy`. */
+  static async start(
+    options: Readonly<Record<string, unknown>> = {},
+    section: Readonly<Record<string, unknown>> = {},
+  ): Promise<Desk> {
     await using stack = new AsyncDisposableStack();
     const directory = Deno.makeTempDirSync({ prefix: "api_oidc_" });
     stack.defer(() => Deno.removeSync(directory, { recursive: true }));
@@ -32,7 +36,7 @@ class Desk implements AsyncDisposable {
     const fleet = stack.use(
       await startFleet({ master: { ...others, external_auth: { ...Object(external_auth), oidc } } }),
     );
-    const site = stack.use(await ApiSite.start(fleet, { port }));
+    const site = stack.use(await ApiSite.start(fleet, { port, ...section }));
     return new Desk(fleet, site, provider, callback, stack.move());
   }
 
@@ -85,7 +89,7 @@ Deno.test("a user of a provider logs in, and has the rights of the name and of t
 });
 
 Deno.test("a user without rules, without the right address or by password does not log in", async () => {
-  await using desk = await Desk.start();
+  await using desk = await Desk.start({}, { api_acl: { users: { bob: ["192.0.2.1"], "*": ["127.0.0.1"] } } });
   const refused = async (name: string) => {
     const browser = new BareBrowser();
     const { status, text } = await browser.go(await desk.atProvider(browser, name));
@@ -95,6 +99,8 @@ Deno.test("a user without rules, without the right address or by password does n
   const eve = await refused("eve");
   assertEquals([eve.status, "user" in eve && eve.user], [403, "eve"]);
   assertMatch(eve.text, /no rule of external_auth gives eve anything to do/);
+  const bob = await refused("bob");
+  assertEquals([bob.status, "target" in bob && bob.target], [403, "bob may not log in from 127.0.0.1"]);
   // Names that mean something else in external_auth.
   for (const name of ["*", "^issuer", "admins%"]) {
     const { status, text } = await refused(name);

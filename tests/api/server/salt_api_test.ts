@@ -50,6 +50,19 @@ Deno.test("salt-api ends with a sentence that says what is wrong, and 1", async 
   }
 });
 
+Deno.test("--make-certificate shows its options, and says in a line why it makes none", async () => {
+  const help = await run(words(configured("help", undefined), "--make-certificate", "--help"));
+  assertEquals(help.code, 0, help.err);
+  assertMatch(help.out, /^Usage: salt-api .*--make-certificate/s);
+  const configDir = configured("taken", undefined);
+  const pki = `${directory}/taken/etc/salt/pki/master`;
+  Deno.mkdirSync(pki, { recursive: true });
+  Deno.writeTextFileSync(`${pki}/api`, "");
+  const { code, out, err } = await run(words(configDir, "--make-certificate"));
+  assertEquals([code, out], [1, ""]);
+  assertMatch(err, /^salt-api: .*\/taken\/.*\n$/);
+});
+
 Deno.test("--make-certificate makes an authority and a certificate, which renewals keep and a client accepts", async () => {
   const configDir = configured("made", undefined);
   const first = await run(words(configDir, "--make-certificate"));
@@ -94,7 +107,9 @@ fleetTest("salt-api serves a running master over TLS, warns of a misspelt option
   master: { ...master, rest_cherrypy },
   minions: ["m1"],
 }, async (fleet) => {
-  const api = Service.start("salt-api", words(fleet.configDir, "-l", "info"), `${directory}/output`);
+  const log = `${directory}/own.log`;
+  const options = ["-l", "info", "--log-file", log, "--log-file-level", "info"];
+  const api = Service.start("salt-api", words(fleet.configDir, ...options), `${directory}/output`);
   try {
     using client = Deno.createHttpClient({ caCerts: [Deno.readTextFileSync(certificate.authority)] });
     const post = async (path: string, body: unknown, token = "") => {
@@ -109,12 +124,16 @@ fleetTest("salt-api serves a running master over TLS, warns of a misspelt option
     assertEquals(await post("/", { client: "local", tgt: "*", fun: "test.ping" }, token), { return: [{ m1: true }] });
     const asked = fetch(`http://127.0.0.1:${port}/`).then((response) => response.ok);
     assert(!await asked.catch(() => false));
+    // What each thread does, into the log.
+    Deno.kill(api.pid, "SIGUSR1");
+    await eventually(() => /main: \d+ requests are open/.test(api.written), { what: "what it does" });
   } finally {
     await api.stop();
   }
   assertEquals(api.exitCode, 0);
   assertMatch(api.written, /\[WARNING \] rest_cherrypy: there is no option prot; did you mean port\?/);
   assertMatch(api.written, /\[INFO {4}\] 127\.0\.0\.1 POST \/login: 200/);
+  assertMatch(Deno.readTextFileSync(log), /127\.0\.0\.1 POST \/login: 200/);
   assert(!api.written.includes("legacy"), api.written);
   Deno.listen({ hostname: "127.0.0.1", port }).close();
 });

@@ -33,6 +33,12 @@ fleetTest(
     const salts = [...Deno.readDirSync(fleet.masterOpts.token_dir)].map(({ name }) => name.replace(/\.p$/, ""));
     for (const secret of [token, ...salts, API_PASSWORD, "alice"]) assert(!held.includes(secret), secret);
     assertEquals(Deno.statSync(`${place}/${names[0]}`).mode! & 0o777, 0o600);
+    // The tokens of the master must be where this process looks for them.
+    const elsewhere = { masterOpts: { ...fleet.masterOpts, token_dir: `${directory}/none` } };
+    await using astray = await ApiSite.start(elsewhere);
+    const lost = await astray.post("/login", { username: "alice", password: API_PASSWORD, eauth: "file" });
+    assertEquals(Object(lost.body.error).message, "The token of the master is not in its cache directory");
+    assertEquals([lost.status, lost.headers.get("set-cookie")], [500, null]);
     // A file that was changed is no session.
     Deno.writeFileSync(`${place}/${names[0]}`, Deno.readFileSync(`${place}/${names[0]}`).map((byte) => byte ^ 1));
     await using third = await ApiSite.start(fleet);
@@ -104,6 +110,11 @@ fleetTest("passwords are guessed by no other path: /run and /keys count too", { 
     assertEquals((await site.post(path, body)).status, 401, path);
   }
   for (const [path, body] of paths) assertEquals((await site.post(path, body)).status, 429, path);
+  // Nor is a token of Salt's.
+  for (const [given, says] of [["x", "Invalid token"], ["ab".repeat(32), "Authentication error occurred."]]) {
+    const asked = await site.post("/run", [{ client: "local", tgt: "*", fun: "test.ping", token: given }]);
+    assertEquals([asked.status, Object(asked.body.error).message], [401, says]);
+  }
   const right = {
     client: "local",
     tgt: "*",

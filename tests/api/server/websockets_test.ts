@@ -1,6 +1,6 @@
 /** `/ws` with the WebSocket of Deno: what Salt's clients send, what they get, and when it ends. */
 
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
@@ -24,8 +24,8 @@ class Client implements AsyncDisposable {
     socket.addEventListener("close", ({ code }) => this.closedWith = code);
   }
 
-  static async open(site: ApiSite, path: string): Promise<Client> {
-    const socket = new WebSocket(site.url(path).replace("http:", "ws:"));
+  static async open(site: ApiSite, path: string, headers: Record<string, string> = {}): Promise<Client> {
+    const socket = new WebSocket(site.url(path).replace("http:", "ws:"), { headers });
     const client = new Client(socket);
     await new Promise((resolve, reject) => {
       socket.addEventListener("open", resolve);
@@ -123,4 +123,16 @@ fleetTest("nobody opens a socket without a session, or from another site's page"
   assertEquals((await handshake("/ws", { Cookie: cookie, Origin: "https://evil.example" })).status, 403);
   const plain = await fetch(site.url("/ws"), { headers: { "X-Auth-Token": token } });
   assertEquals([plain.status, (await plain.json()).error.message], [400, "This path is for WebSockets"]);
+  // What is no handshake takes none of the user's hundred streams.
+  const odd = () => handshake("/ws", { "X-Auth-Token": token, Connection: "close" });
+  const answers = await Promise.all(Array.from({ length: 101 }, odd));
+  assertEquals(new Set(answers.map(({ status }) => status)), new Set([400]));
+  assertStringIncludes(new TextDecoder().decode(answers[0].bytes), "This is no handshake of a WebSocket");
+  // Our own page opens one, and a program that is no browser.
+  const own: Record<string, string>[] = [{ Origin: new URL(site.url("/")).origin }, {}];
+  for (const headers of own) {
+    await using client = await Client.open(site, "/ws", { Cookie: cookie, ...headers });
+    client.send("hello");
+    await client.until("server received message");
+  }
 });
