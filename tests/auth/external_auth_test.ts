@@ -76,6 +76,18 @@ Deno.test("a user has the rules of the name or else of `*`, and the rules of the
   });
 });
 
+Deno.test("rules that a system tells at the log-in go before those of the options, also none at all", async () => {
+  const telling = (ownRules: readonly string[] | undefined): EauthModule => ({
+    authenticate: () => Promise.resolve({ groups: ["ops"], ownRules }),
+    rules: () => Promise.reject(new Error("asked again")),
+  });
+  for (const [own, rules] of [[["cmd.run"], ["cmd.run"]], [[], []], [undefined, ["test.*", "@jobs"]]] as const) {
+    await withAuth({}, async (auth) => {
+      assertEquals(await auth.identify(login("fred")), { user: "fred", rules });
+    }, telling(own));
+  }
+});
+
 Deno.test("CVE-2020-25592, CVE-2017-5192: wrong or missing credentials are refused", async () => {
   await withAuth({ external_auth: { file: { "*": [".*"] }, broken: null } }, async (auth) => {
     const long = "x".repeat(10_000);

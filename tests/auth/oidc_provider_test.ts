@@ -8,12 +8,14 @@ import { OidcAwayError, OidcProvider, type OidcUser } from "#lib/auth/oidc_provi
 import { oidcSettings } from "#lib/auth/oidc_settings.ts";
 import { map, toValue } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { withReplaced } from "#tests/support/replaced.ts";
 
 const ISSUER = "https://id.example/ops";
 
-function providerOf(issuer = ISSUER): OidcProvider {
-  const oidc = { "^issuer": issuer, "^client_id": "salt", "^redirect_uri": "https://salt.example/login/oidc/callback" };
+function providerOf(issuer = ISSUER, options: Readonly<Record<string, string>> = {}): OidcProvider {
+  const redirect = "https://salt.example/login/oidc/callback";
+  const oidc = { "^issuer": issuer, "^client_id": "salt", "^redirect_uri": redirect, ...options };
   const settings = oidcSettings({ external_auth: map({ oidc: toValue(oidc) }) });
   assert(settings !== undefined);
   return new OidcProvider(settings);
@@ -147,11 +149,13 @@ interface End {
   /** A field of its key. */
   readonly n?: string;
   readonly callback?: Readonly<Record<string, string>>;
+  /** Options of `external_auth: oidc`. */
+  readonly options?: Readonly<Record<string, string>>;
 }
 
 /** Logs in at a scripted provider; gives the user, and how often its keys were asked. */
 async function logIn(
-  { claims, header, signer = own, token, n, callback }: End,
+  { claims, header, signer = own, token, n, callback, options }: End,
 ): Promise<{ user: OidcUser; keys: number }> {
   let keys = 0, nonce = "";
   const idToken = async () => {
@@ -181,7 +185,7 @@ async function logIn(
   };
   let user: OidcUser | undefined;
   await withReplaced(globalThis, { name: "fetch", by: by as typeof fetch }, async () => {
-    const provider = providerOf(), { secrets } = await provider.begin();
+    const provider = providerOf(ISSUER, options), { secrets } = await provider.begin();
     nonce = secrets.nonce;
     const answer = new URLSearchParams({ code: "c", state: secrets.state, ...callback });
     try {
@@ -198,6 +202,18 @@ async function logIn(
 Deno.test("a log-in that ends well gives the user of the ID token", async () => {
   assertEquals(await logIn({}), { user: { name: "ann", groups: ["ops"], untilS: nowS + 600 }, keys: 1 });
 });
+
+Deno.test("the file of the secret is read at each log-in, and its lack is the operator's to mend", () =>
+  withTemporaryDirectory(async (root) => {
+    const file = `${root}/secret`, end = { options: { "^client_secret_file": file } };
+    const away = async () => (await assertRejects(() => logIn(end), OidcAwayError)).message;
+    assertEquals(
+      await away(),
+      `^client_secret_file cannot be read: No such file or directory (os error 2): readfile '${file}'`,
+    );
+    Deno.writeTextFileSync(file, "s3cret\n");
+    assertEquals((await logIn(end)).user.name, "ann");
+  }));
 
 const challenge = new Response(null, { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
 const REFUSED: Readonly<Record<string, readonly [end: End, says: string]>> = {
