@@ -15,12 +15,8 @@ import { pythonProgram } from "#lib/python_bridge/zygote/python_program.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { isMap, map } from "#lib/values/value.ts";
 
-/**
- * The outputter in Python of this name; `undefined` if there is none.
- * @param opts The options of the command; those without directories of plugins have no outputters.
- */
-export async function pythonOutputter(name: string, opts: object): Promise<OwnOutputter | undefined> {
-  if (!hasDirectories(opts)) return undefined;
+/** The outputter in Python of this name; `undefined` if there is none. */
+export async function pythonOutputter(name: string, opts: MasterOpts | MinionOpts): Promise<OwnOutputter | undefined> {
   const { extension_modules: extensionModules, module_dirs: moduleDirs, outputter_dirs } = opts;
   const { files, names } = findPythonPlugins({
     output: [...moduleDirectories({ extensionModules, moduleDirs }, "output"), ...outputter_dirs],
@@ -32,19 +28,15 @@ export async function pythonOutputter(name: string, opts: object): Promise<OwnOu
   return (data, color) => {
     const values = new Map([...optsValues(opts)].filter(([, value]) => !isMap(value)));
     const given = map({ name, data, files: files.output ?? {}, opts: values.set("color", color) });
-    kept ??= new OutputterProcess(program, `${helper}/outputter.py`);
     try {
+      kept ??= new OutputterProcess(program, `${helper}/outputter.py`);
       return kept.format(encode(given, "disk"));
     } catch (error) {
       // One that has ended is started again for the next value.
-      if (kept.hasEnded) kept = undefined;
+      if (kept?.hasEnded) kept = undefined;
       throw error instanceof CommandError ? error : new CommandError(messageOf(error), { cause: error });
     }
   };
-}
-
-function hasDirectories(opts: object): opts is MasterOpts | MinionOpts {
-  return "extension_modules" in opts && "outputter_dirs" in opts;
 }
 
 /** Maximum length of the reason of a failure, in UTF-16 units. */
@@ -70,12 +62,16 @@ class OutputterProcess {
 
   constructor(program: string, script: string) {
     const paths = ["questions", "answers"].map((name) => `${this.#directory}/${name}`);
-    const made = new Deno.Command("mkfifo", { args: ["-m", "600", ...paths], stdin: "null" }).outputSync();
-    if (!made.success) throw new CommandError("the pipes to Python cannot be made");
-    [this.#questions, this.#answers] = paths.map((path) => Deno.openSync(path, { read: true, write: true }));
-    const args = ["-c", SCRIPT, program, script, ...paths, this.#directory];
-    const child = new Deno.Command("/bin/sh", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();
-    child.unref();
+    try {
+      const made = new Deno.Command("mkfifo", { args: ["-m", "600", ...paths], stdin: "null" }).outputSync();
+      if (!made.success) throw new CommandError("the pipes to Python cannot be made");
+      [this.#questions, this.#answers] = paths.map((path) => Deno.openSync(path, { read: true, write: true }));
+      const args = ["-c", SCRIPT, program, script, ...paths, this.#directory];
+      new Deno.Command("/bin/sh", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn().unref();
+    } catch (error) {
+      Deno.removeSync(this.#directory, { recursive: true });
+      throw error;
+    }
   }
 
   /**

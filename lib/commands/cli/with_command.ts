@@ -9,9 +9,9 @@
 
 import type { CommandIo } from "./run_command.ts";
 import type { LoadedConfig } from "#lib/config/load.ts";
+import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import { OUTPUTTERS } from "#lib/output/outputters.ts";
 import {
-  type OutputOpts,
   outputPlace,
   type OutputSettings,
   outputSettings,
@@ -23,15 +23,12 @@ import {
 } from "#lib/output/printer.ts";
 import { HeldMistakes } from "#lib/runtime/held_mistakes.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { type LogOpts, openLog } from "#lib/runtime/log_sinks.ts";
+import { openLog } from "#lib/runtime/log_sinks.ts";
 import { useColours } from "#lib/text/terminal.ts";
 import type { Value } from "#lib/values/value.ts";
 
-/** The options of a configuration that every command needs. */
-export type CommandOpts = LogOpts & OutputOpts;
-
 /** A command that is about to run. */
-export interface CommandStart<O extends CommandOpts, R> {
+export interface CommandStart<O extends MasterOpts | MinionOpts, R> {
   readonly io: CommandIo;
   /** The output options of the command line. */
   readonly options: PrintOptions;
@@ -45,7 +42,7 @@ export interface CommandStart<O extends CommandOpts, R> {
 }
 
 /** What a running command works with. */
-export interface CommandRun<O extends CommandOpts, R> {
+export interface CommandRun<O extends MasterOpts | MinionOpts, R> {
   readonly opts: O;
   readonly log: Logger;
   /** Prints a result with the outputter of `--out`. */
@@ -60,7 +57,7 @@ export interface CommandRun<O extends CommandOpts, R> {
  * @returns The exit code that `work` gives.
  * @throws {UsageError} If the output file cannot be written; else what `takeRights` and `work` throw.
  */
-export async function withCommand<O extends CommandOpts, R>(
+export async function withCommand<O extends MasterOpts | MinionOpts, R>(
   { io, options, arg, loaded: { opts, warnings, steps = [] }, takeRights, quiet }: CommandStart<O, R>,
   work: (run: CommandRun<O, R>) => Promise<number>,
 ): Promise<number> {
@@ -100,7 +97,7 @@ export async function withCommand<O extends CommandOpts, R>(
 }
 
 /** The outputter in Python of this name. Built-in ones win, and need no code of it. */
-async function ownOutputter(name: string | null, opts: object): Promise<OwnOutputter | undefined> {
+async function ownOutputter(name: string | null, opts: MasterOpts | MinionOpts): Promise<OwnOutputter | undefined> {
   if (name === null || OUTPUTTERS.has(name)) return undefined;
   return await (await import("./python_outputter.ts")).pythonOutputter(name, opts);
 }

@@ -8,12 +8,12 @@ import { typedCommand } from "#lib/commands/cli/typed_command.ts";
 import { TargetError } from "#lib/errors.ts";
 import { type KnownFleet, type ResolveOptions, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import type { TypedTarget } from "#lib/targeting/target.ts";
-import { compareStrings, isMap, str, type Value } from "#lib/values/value.ts";
-import { decode } from "#lib/values/msgpack.ts";
+import { compareStrings, isMap, str } from "#lib/values/value.ts";
+import { decodeIfWhole } from "#lib/values/msgpack.ts";
 import { sanitize, sanitizeLine } from "#lib/text/terminal.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { truncate, truncateList } from "#lib/text/truncate.ts";
-import { asList } from "#lib/values/shape.ts";
+import { asList, mapOrEmpty } from "#lib/values/shape.ts";
 
 /** How a target is read, and the master's options, for commands that are shown. */
 interface HintOptions extends ResolveOptions {
@@ -86,8 +86,8 @@ function readKey(key: string, bank: "grains" | "pillar", { ids, data }: KnownFle
     let left = MAX_READ;
     return (id, bytes) => {
       if (bytes === undefined || !accepted.has(id) || left-- <= 0) return;
-      const content: Value = decode(bytes, "disk");
-      if (!isMap(content)) return;
+      // Damaged data count as none, as for the target itself.
+      const content = mapOrEmpty(decodeIfWhole(bytes));
       for (const name of content.keys()) names.add(str(name));
       const value = content.get(key) ?? null;
       const plain = asList(value).filter((one) => one !== null && !isMap(one) && !Array.isArray(one));

@@ -5,6 +5,7 @@
 
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { pythonOutputter } from "#lib/commands/cli/python_outputter.ts";
+import { CommandError } from "#lib/errors.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -45,4 +46,24 @@ Deno.test("one process formats all values; one that fails does not end it, and o
     assertEquals(again.slice(0, 2), ["c", "1"]);
     assert(again[2] !== pid);
     assertThrows(() => shown("die", false), Error, "Python has ended");
+    provePipes(root, () => shown("d", false));
   }));
+
+/** An outputter whose pipes cannot be made fails, for the printer to say so, and leaves no directory. */
+function provePipes(root: string, show: () => string): void {
+  const before = ["PATH", "TMPDIR"].map((name) => [name, Deno.env.get(name)] as const);
+  Deno.mkdirSync(`${root}/bin`);
+  try {
+    Deno.env.set("PATH", `${root}/bin`);
+    Deno.env.set("TMPDIR", root);
+    assertThrows(show, CommandError, "mkfifo");
+    Deno.writeTextFileSync(`${root}/bin/mkfifo`, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    assertThrows(show, CommandError, "the pipes to Python cannot be made");
+    assertEquals([...Deno.readDirSync(root)].filter(({ name }) => name.startsWith("outputter_")), []);
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) Deno.env.delete(name);
+      else Deno.env.set(name, value);
+    }
+  }
+}

@@ -61,6 +61,8 @@ Deno.test("a target of a grain or pillar that nobody has names the nearest one, 
       scan: (bank, begin) => {
         const visit = begin();
         for (const id of ["web1", "web2", "web3", "gone"]) visit(id, encode(stored(bank)(id), "disk"));
+        // Damaged files, and none.
+        for (const bytes of [Uint8Array.of(0xc1), encode("text", "disk"), undefined]) visit("web1", bytes);
       },
     },
   };
@@ -76,6 +78,8 @@ Deno.test("a target of a grain or pillar that nobody has names the nearest one, 
   // Values of pillar are not shown: they may be secret.
   assertEquals(hint("logrotates:nope", "pillar"), "");
   assertEquals(noSuchDataHint({ tgt: "oss:x", tgtType: "grain" }, { ...fleet, data: undefined }), "");
+  // Other targets are not of one key.
+  for (const tgtType of ["compound", "ipcidr"]) assertEquals(hint("oss:Debian", tgtType), "");
 });
 
 Deno.test("a target by grains names the minions without cached grains", () => {
