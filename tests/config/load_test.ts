@@ -385,6 +385,16 @@ Deno.test("an invalid master address is an error; a missing one too, unless the 
   assertEquals(loadMinionConfig(place.request()).opts.master, "");
 });
 
+Deno.test("of a list of masters those that cannot be read are left out, with a warning each", () => {
+  using place = new Place({ "etc/salt/minion": "master: [m1:x, 'm2:5000', m3]\n" });
+  const { opts, warnings } = loadMinionConfig(place.request());
+  assertEquals([opts.masters, opts.master, opts.master_port], [["m2:5000", "m3:4506"], "m2", 5000]);
+  assertEquals(warnings, ['master: "x" in "m1:x" is no port: the others of the list are used']);
+  // The names of the masters are what the function returns: nothing is read yet.
+  place.write("etc/salt/minion", "master: my.masters\nmaster_type: func\n");
+  assertEquals(loadMinionConfig(place.request()).opts.masters, ["my.masters"]);
+});
+
 Deno.test("an id from the host's name is cached at the minion's first start, and then used", () => {
   using place = new Place();
   assertEquals(loadMinionConfig(place.request()).opts.id, "box.example.org");
@@ -491,6 +501,25 @@ my.module: {list: [sdb://osenv/TOKEN, sdb://osenv/NONE, sdb://nothing/x]}
   assertEquals([opts.interface, opts.publish_port], ["127.0.0.9", 4605]);
   assertEquals(opts.extra.get("my.module"), map({ list: ["t0ken", null, "sdb://nothing/x"] }));
   assertEquals(warnings, []);
+});
+
+Deno.test("files of a sdb profile that cannot be read are named, and the others are used", () => {
+  using place = new Place({ "list.yaml": "- 1\n", "broken.yaml": "a: [\n", "good.yaml": "port: 4605\n" });
+  const file = (name: string) => place.path(`${name}.yaml`);
+  const files = ["list", "gone", "broken", "good"].map(file);
+  Deno.mkdirSync(place.path("directory.yaml"));
+  place.write(
+    "etc/salt/master",
+    `facts: {driver: yaml, files: [${[...files, file("directory")].join(", ")}]}\npublish_port: sdb://facts/port\n`,
+  );
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals(opts.publish_port, 4605);
+  const [list, gone, broken, directory, ...others] = warnings;
+  assertStringIncludes(list, `Error deserializing sdb file '${file("list")}': it is no map`);
+  assertStringIncludes(gone, `File '${file("gone")}' not found`);
+  assertStringIncludes(broken, `Error deserializing sdb file '${file("broken")}': `);
+  assertStringIncludes(directory, `File '${file("directory")}' cannot be read: `);
+  assertEquals(others, []);
 });
 
 Deno.test("an address of sdb that only a service could answer stops the start, with its place", () => {
