@@ -14,6 +14,17 @@ export function quoteUrlPart(value: string): string {
   return encodeURIComponent(value.toWellFormed()).replace(/[!'()*]/g, (character) => hexOf(character));
 }
 
+/** The text of a part of a URL. A `%` that begins no character is kept, as by git and Python. */
+export function unquoteUrlPart(part: string): string {
+  return part.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
+    try {
+      return decodeURIComponent(bytes);
+    } catch {
+      return bytes;
+    }
+  });
+}
+
 /**
  * A URL of an operator with values in place of the fields that `fields` matches, which must be global.
  * @param valueOf The value of a field.

@@ -7,7 +7,7 @@
 import { rstripChars } from "#lib/values/python_text.ts";
 import { cachedCopy, type CachePlace, environmentDirectory, externalPath, filesPath } from "./cache_paths.ts";
 import { CommandError } from "#lib/errors.ts";
-import { download, downloadContents, isThere } from "./downloads.ts";
+import { download, downloadContents, isThere, parseUrl } from "./downloads.ts";
 import { directoryOnHost, filesBelow, minionPath } from "./directories.ts";
 import { fetchFile } from "./transfer.ts";
 import { fileDigest, sameHash } from "./file_digest.ts";
@@ -266,9 +266,12 @@ function intoDirectory(dest: string, name: string): string {
   return isDirectory(dest) || dest.endsWith("/") ? `${rstripChars(dest, "/")}/${name}` : dest;
 }
 
-/** The file name of a URL, for a destination that is a directory. */
+/**
+ * The file name of a URL, for a destination that is a directory.
+ * @throws {CommandError} If it is no URL.
+ */
 function urlName(url: string): string {
-  const { pathname, search } = new URL(url);
+  const { pathname, search } = parseUrl(url);
   return search !== "" || pathname.length > 1 && !pathname.endsWith("/") ? baseName(url) : "index.html";
 }
 

@@ -12,6 +12,7 @@ import { baseName, dirName } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, removeIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
+import { unquoteUrlPart } from "#lib/text/url_parts.ts";
 
 /** How a file is downloaded. */
 export interface DownloadOptions {
@@ -95,6 +96,13 @@ export async function isThere(url: string, options: DownloadOptions): Promise<bo
   }
 }
 
+/** @throws {CommandError} If it is no URL. */
+export function parseUrl(url: string): URL {
+  const parsed = URL.parse(url);
+  if (parsed === null) throw new CommandError(`Cannot fetch '${hideCredentials(url)}': it is no URL`);
+  return parsed;
+}
+
 async function request(
   url: string,
   options: DownloadOptions & { readonly method?: "HEAD" },
@@ -104,14 +112,9 @@ async function request(
   if (!verifySsl && /^https:/i.test(url)) {
     throw new CommandError("The certificates of https servers are always checked: verify_ssl=False is not supported");
   }
-  let plain: URL;
-  try {
-    plain = new URL(url);
-  } catch {
-    throw new CommandError(`Cannot fetch '${hideCredentials(url)}': it is no URL`);
-  }
+  const plain = parseUrl(url);
   if (plain.username !== "") {
-    const user = `${decodeURIComponent(plain.username)}:${decodeURIComponent(plain.password)}`;
+    const user = `${unquoteUrlPart(plain.username)}:${unquoteUrlPart(plain.password)}`;
     headers.Authorization = `Basic ${new TextEncoder().encode(user).toBase64()}`;
     [plain.username, plain.password] = ["", ""];
   }

@@ -7,6 +7,8 @@
  * @module
  */
 
+import { unquoteUrlPart } from "#lib/text/url_parts.ts";
+
 /** A password, and the URLs that it is used for. */
 export interface Login {
   /** The prefix of those URLs, without the password: `https://user@host:port`. The user is as in a URL. */
@@ -78,7 +80,7 @@ export function hideLogins(words: readonly string[], known: KnownLogins, setting
   const env: Record<string, string> = {};
   const options = [...logins.values()].flatMap((login, i) => {
     const variable = `SALT_GIT_PASSWORD_${i}`;
-    env[variable] = decodeEscapes(login.password);
+    env[variable] = unquoteUrlPart(login.password);
     const key = helperKey(login);
     // An empty one takes away the user's own helpers, which may know another password, or would store this one.
     return ["-c", `${key}=`, "-c", `${key}=${readingHelper(`printf "password=%s\\n" "$${variable}"`)}`];
@@ -94,15 +96,4 @@ export function hideLogins(words: readonly string[], known: KnownLogins, setting
 /** A credential helper that returns the output of a shell command, and stores and removes nothing. */
 export function readingHelper(command: string): string {
   return `!f() { test "$1" != get || ${command}; }; f`;
-}
-
-/** Decodes a part of a URL like git: invalid `%XX` are kept. */
-function decodeEscapes(text: string): string {
-  return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
-    try {
-      return decodeURIComponent(bytes);
-    } catch {
-      return bytes;
-    }
-  });
 }

@@ -47,7 +47,10 @@ Deno.test("a file of a web server is cached under its host and query; user and p
   });
   const copy = await s.client.cacheFile(`http://u%40x:p@${s.host}/a/b.txt?v=1`, "base");
   assertEquals([copy, Deno.readTextFileSync(copy ?? "")], [`${s.cached}/a/b.txt-v=1`, "text"]);
-  assertEquals(requests, ["/a/b.txt", `Basic ${btoa("u@x:p")}`]);
+  assertEquals(requests.splice(0), ["/a/b.txt", `Basic ${btoa("u@x:p")}`]);
+  // A % that begins no character belongs to the password.
+  await s.client.contents(`http://u:5%-off%E4%21@${s.host}/`, "base");
+  assertEquals(requests, ["/", `Basic ${btoa("u:5%-off%E4%21")}`]);
   assertEquals(await s.client.getUrl(`http://${s.host}/a/b.txt`, `${s.root}/d/`, "base"), undefined);
   const into = await s.client.getUrl(`http://${s.host}/a/b.txt`, `${s.root}/d/`, "base", { makedirs: true });
   assertEquals([into, Deno.readTextFileSync(`${s.root}/d/b.txt`)], [`${s.root}/d/b.txt`, "text"]);
@@ -169,6 +172,10 @@ Deno.test("what is no URL, no server and no end of a page is an error; a server 
   assertEquals((await contents(`http://${s.host}/largest`))?.length, 100 * 2 ** 20);
   await assertRejects(() => contents(`http://${s.host}/breaks`), CommandError, `Error reading http://${s.host}/breaks`);
   await assertRejects(() => contents("http://[x/"), CommandError, "Cannot fetch 'http://[x/': it is no URL");
+  for (const dest of ["", `${s.root}/`, `${s.root}/f`]) {
+    const getting = () => s.client.getUrl("http://u:p@[x/", dest, "base", { makedirs: true });
+    await assertRejects(getting, CommandError, "Cannot fetch 'http://<redacted>@[x/': it is no URL");
+  }
   await assertRejects(() => contents("http://127.0.0.1:1/f"), CommandError, "Error reading http://127.0.0.1:1/f");
   assertEquals(await s.client.exists("http://127.0.0.1:1/f", "base"), false);
 });
