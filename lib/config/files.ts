@@ -62,8 +62,8 @@ export function readConfigFiles(path: string, how: ReadOptions): ReadConfig {
   const directory = dirName(path);
   steps.push(`Reading configuration from ${path}`);
   const base = { directory, home: how.home, seen: new Set([path]), warnings, steps };
-  const defaults = patterns(options.get("default_include") ?? { value: how.defaultInclude }, "default_include");
-  const includes = patterns(options.get("include") ?? { value: null }, "include");
+  const defaults = includePatterns(options.get("default_include") ?? { value: how.defaultInclude }, "default_include");
+  const includes = includePatterns(options.get("include") ?? { value: null }, "include");
   const add = (included: WrittenOptions) => {
     for (const [name, written] of included) {
       const before = name === MERGED ? options.get(name) : undefined;
@@ -99,8 +99,11 @@ export function readConfigFile(path: string): WrittenOptions | undefined {
   }
 }
 
-/** The patterns that `default_include` or `include` holds. */
-function patterns(written: Written, option: string): string[] {
+/**
+ * The patterns that `default_include` or `include` holds.
+ * @throws {ConfigError} If it holds something else.
+ */
+export function includePatterns(written: Written, option: string): string[] {
   const { value, file, line } = written;
   const list = Array.isArray(value) ? value : value === null || value === "" ? [] : [value];
   return list.map((pattern) => {
@@ -129,7 +132,7 @@ function readIncluded(list: readonly string[], context: IncludeContext): Written
       if (context.seen.has(file) || isDirectory(file) || file.endsWith(`/${SAVED_SCHEDULE}`)) continue;
       const options = readConfigFile(file) ?? new Map<string, Written>();
       context.steps.push(`Including configuration from '${file}'`);
-      const nested = patterns(options.get("include") ?? { value: null }, "include");
+      const nested = includePatterns(options.get("include") ?? { value: null }, "include");
       const directory = dirName(file);
       const inner = { ...context, directory, seen: new Set([...context.seen, file]), warnIfNone: true };
       for (const [name, written] of readIncluded(nested, inner)) options.set(name, written);

@@ -4,12 +4,14 @@
  * @module
  */
 
-import { checkOption } from "./option_types.ts";
-import { masterOptions } from "./master_options.ts";
-import type { OptionTable } from "./option_types.ts";
+import type { ConfigFiles } from "./entry_places.ts";
+import { includePatterns } from "./files.ts";
+import { loadMasterConfig } from "./load.ts";
 import { ConfigError } from "#lib/errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { dirName } from "#lib/os/paths.ts";
+import { absolutePathIn } from "#lib/os/root_path.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYamlMapping } from "#lib/yaml/load.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 
@@ -17,29 +19,33 @@ import { dumpYaml } from "#lib/yaml/dump.ts";
 const MODE = 0o644;
 
 /**
- * Sets one option in the configuration file `path`, which may be missing.
+ * Sets one option in the main configuration file, which may be missing.
  * @throws {ConfigError} If the option cannot have the value: the master would not start.
  * @throws {YamlError} If the file cannot be read.
  */
-export function applyOption(path: string, { key, value }: { readonly key: string; readonly value: Value }): void {
-  check(key, value);
+export function applyOption(place: ConfigFiles, { key, value }: { readonly key: string; readonly value: Value }): void {
+  check(new Map([[key, value]]), place);
+  const path = place.conf_file;
   const text = readTextFileIfExists(path);
   const options: ValueMap = text === undefined ? new Map() : loadYamlMapping(text, path).value;
   writeFileAtomic(path, dumpYaml(options.set(key, value)), { mode: modeOf(path) });
 }
 
 /**
- * Writes `contents` as the YAML file `name` in `directory`, which is created if it is missing.
+ * Writes `contents` as the YAML file `name` in the directory of `default_include`, which is created if it is missing.
  * @returns Salt's text for what was done, or why not.
  */
 export function updateConfig(
-  directory: string,
+  place: ConfigFiles,
   { name, contents }: { readonly name: string; readonly contents: Value },
 ): string {
   // Only files of this directory with names that a pattern of `default_include` can match.
   if (!/^[^/\0\n]+$/.test(name) || name.startsWith(".")) return "Invalid path";
+  // The master would not start with such a file.
+  if (!isMap(contents)) return "The options are no dictionary";
+  const directory = dirName(absolutePathIn(place.default_include, place.config_dir));
   try {
-    if (isMap(contents)) { for (const [key, value] of contents) check(String(key), value); }
+    check(contents, place);
     const path = `${directory}/${name}`;
     Deno.mkdirSync(directory, { recursive: true, mode: 0o755 });
     writeFileAtomic(path, dumpYaml(contents), { mode: modeOf(path) });
@@ -50,11 +56,17 @@ export function updateConfig(
   return `Wrote ${name}`;
 }
 
-function check(key: string, value: Value): void {
-  const table: OptionTable = masterOptions();
-  if (!Object.hasOwn(table, key)) return;
-  const result = checkOption(table[key], value);
-  if ("problem" in result) throw new ConfigError(result.problem, { option: key });
+/** @throws {ConfigError} If the master would not start with these options. */
+function check(options: ValueMap, { config_dir: configDir }: ConfigFiles): void {
+  includePatterns({ value: options.get("include") ?? null }, "include");
+  const overrides = Object.fromEntries([...options].map(([name, value]) => [str(name), value]));
+  try {
+    loadMasterConfig({ configDir, overrides });
+  } catch (error) {
+    if (!(error instanceof ConfigError) || error.where.file === undefined) throw error;
+    // What is wrong in a file is not due to these options, which may be to mend it.
+    loadMasterConfig({ configDir, overrides, readsFiles: false });
+  }
 }
 
 function modeOf(path: string): number {

@@ -24,7 +24,7 @@ when it starts.`,
   ),
   params: { key: p.str(), value: p.any() },
   run({ key, value }, { opts }) {
-    applyOption(opts.conf_file, { key, value });
+    applyOption(opts, { key, value });
     return null;
   },
 });
@@ -41,8 +41,6 @@ yaml_contents
     `config.update_config gui '{"timeout": 10}'`,
   ),
   params: { file_name: p.str(), yaml_contents: p.any() },
-  run: ({ file_name, yaml_contents }, { opts }) => {
-    const directory = opts.default_include.replace(/\/?[^/]*$/, "");
-    return updateConfig(`${opts.config_dir}/${directory}`, { name: `${file_name}.conf`, contents: yaml_contents });
-  },
+  run: ({ file_name, yaml_contents }, { opts }) =>
+    updateConfig(opts, { name: `${file_name}.conf`, contents: yaml_contents }),
 });

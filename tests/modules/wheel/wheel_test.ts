@@ -1,4 +1,5 @@
-import { CommandError, InvocationError } from "#lib/errors.ts";
+import { updateConfig } from "#lib/config/write.ts";
+import { CommandError, ConfigError, InvocationError } from "#lib/errors.ts";
 import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
 import { isFile, lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { dumpJson } from "#lib/values/json.ts";
@@ -200,9 +201,23 @@ Deno.test("config.apply sets one option and keeps the others; a value that would
     assertEquals([values.get("worker_threads"), values.get("id")], [8, "host_master"]);
     const before = Deno.readTextFileSync(`${root}/etc/master`);
     await assertRejects(() => call("wheel.config.apply", ["worker_threads", "many"]));
+    await assertRejects(
+      () => call("wheel.config.apply", ["fips_mode", true]),
+      ConfigError,
+      "fips_mode: is not built yet, and cannot be ignored: it protects this master",
+    );
+    await assertRejects(() => call("wheel.config.apply", ["include", 5]), ConfigError, "include: must be a path or");
     assertEquals(Deno.readTextFileSync(`${root}/etc/master`), before);
     await call("wheel.config.apply", ["mysql.host", "db1"]);
     assertStringIncludes(Deno.readTextFileSync(`${root}/etc/master`), "mysql.host: db1");
+    // Of options that are wrong already, each can be mended, and no other one becomes wrong.
+    const broken = "loop_interval: often\nworker_threads: many\n";
+    Deno.writeTextFileSync(`${root}/etc/master`, `${before}${broken}`.replace("worker_threads: 8\n", ""));
+    await assertRejects(() => call("wheel.config.apply", ["timeout", "long"]), ConfigError, "timeout: ");
+    assertEquals(await call("wheel.config.apply", ["worker_threads", 7]), null);
+    assertEquals(await call("wheel.config.apply", ["loop_interval", 60]), null);
+    const mended = await call("wheel.config.values") as ValueMap;
+    assertEquals([mended.get("worker_threads"), mended.get("loop_interval")], [7, 60]);
   }));
 
 Deno.test("config.update_config writes only one file in master.d, whatever its name is", () =>
@@ -213,7 +228,17 @@ Deno.test("config.update_config writes only one file in master.d, whatever its n
       assertEquals(await call("wheel.config.update_config", [name, { timeout: 7 }]), "Invalid path", name);
     }
     assertStringIncludes(String(await call("wheel.config.update_config", ["bad", { timeout: "x" }])), "timeout");
+    for (const contents of ["timeout: 7", ["timeout"], 7, null]) {
+      assertEquals(await call("wheel.config.update_config", ["bad", contents]), "The options are no dictionary");
+    }
+    for (const option of ["fips_mode", "include"]) {
+      assertStringIncludes(String(await call("wheel.config.update_config", ["bad", { [option]: true }])), option);
+    }
     assertEquals([...Deno.readDirSync(`${root}/etc/master.d`)].map(({ name }) => name), ["gui.conf"]);
+    // The directory may be anywhere.
+    const other = { conf_file: `${root}/etc/master`, config_dir: `${root}/etc`, default_include: `${root}/own/*.conf` };
+    assertEquals(updateConfig(other, { name: "gui.conf", contents: map({ timeout: 8 }) }), "Wrote gui.conf");
+    assertEquals(Deno.readTextFileSync(`${root}/own/gui.conf`), "timeout: 8\n");
   }));
 
 Deno.test("no path and no link leads out of the directories of file_roots and pillar_roots", () =>
