@@ -356,7 +356,8 @@ async function giveBack(
   { master, opts, log }: { master: CallMaster; opts: MinionOpts; log: Logger },
 ): Promise<void> {
   const load = new Map([...map({ cmd: "_return", id: opts.id }), ...result]).set("jid", "req");
-  const expected = [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError];
+  // The function has run, and its result is shown whatever the master says: it may have lost the key meanwhile.
+  const expected = [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError, SignInError];
   try {
     const answer = await sendFitting(load, { master, log });
     if (!isDone("_return", answer)) log.warning("The result did not get to the master, which could not store it");

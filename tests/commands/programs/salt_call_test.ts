@@ -2,6 +2,7 @@ import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { findUser } from "#lib/os/users.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
+import { statIfExists } from "#lib/os/atomic_file.ts";
 import { preflightMaster } from "#lib/commands/daemons/preflight.ts";
 import { notedJobs } from "#lib/minion/local_call/proc_jobs.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -288,6 +289,17 @@ fleetTest("salt-call gives up on a key that is not accepted", { autoAccept: fals
   assertEquals(rejected, { code: 77, out: "", err: "The Salt Master has rejected this minion's public key\n" });
   await fleet.saltKey("-y", "-a", "web1", "--include-rejected");
   assertEquals((await fleet.saltCall("web1", "test.ping")).out, "local:\n    True\n");
+
+  // A function that has run shows its result, also if the key is deleted meanwhile.
+  const [begun, gate] = ["begun", "gate"].map((name) => `${fleet.root}/${name}`);
+  const wait = `: > ${begun}; while [ ! -e ${gate} ]; do sleep 0.02; done; echo over`;
+  const running = fleet.saltCall("web1", "cmd.run", wait);
+  await eventually(() => statIfExists(begun) !== undefined, { what: "the command" });
+  await fleet.saltKey("-y", "-d", "web1");
+  Deno.writeTextFileSync(gate, "");
+  const { code, out, err } = await running;
+  assertEquals([code, out], [0, "local:\n    over\n"], err);
+  assertMatch(err, /\[WARNING \] The result did not get to the master: Minion failed to authenticate with the master/);
 });
 
 fleetTest("salt-call without a master ends after its tries", { minion: { auth_tries: 2 } }, async (fleet) => {
