@@ -106,6 +106,9 @@ Deno.test({
     const summary = await fleet.salt("--sign=false", "*", "test.ping", "--summary");
     assertEquals(summary.code, 1);
     assertStringIncludes(summary.out, "refused");
+    const later = await fleet.salt("-b1", "--async", "*", "test.ping");
+    assertEquals([later.code, later.out], [64, ""]);
+    assertStringIncludes(later.err, "--sign cannot go with --async and --batch: the key stays with this command");
     // A narrow key reaches what it may.
     const narrow = `--sign=${fingerprint(operator, "narrow")}`;
     assertEquals((await fleet.salt(narrow, "web1", "test.ping")).code, 0);

@@ -60,6 +60,19 @@ Deno.test("a job is one trace: command, master, minion, states and return", () =
       { what: "the span of its return" },
     );
     assertEquals(returned.traceId, call.traceId);
+
+    // A caller that is traced names its span in the environment.
+    const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+    Deno.env.set("TRACEPARENT", `00-${traceId}-${spanId}-01`);
+    try {
+      assertEquals((await fleet.saltCall("m1", "test.echo", "x")).code, 0);
+    } finally {
+      Deno.env.delete("TRACEPARENT");
+    }
+    const below = await eventually(() => collector.spans.find(({ name }) => name === "salt-call.test.echo"), {
+      what: "the span of the traced salt-call",
+    });
+    assertEquals([below.traceId, below.parentSpanId], [traceId, spanId]);
   }));
 
 Deno.test("a master without tracing hands no context on, and a minion without it adds none", async () => {

@@ -42,6 +42,12 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
     line: /calledAs\(\): string/,
     why: "only a compiled executable, which writes no figures",
   },
+  { path: "lib/commands/daemons/preflight.ts", line: /the limit on open files cannot be raised/, why: OTHER_SYSTEM },
+  {
+    path: "lib/commands/programs/salt_publish.ts",
+    line: /session\.log\.error\(error\.message\)/,
+    why: "a target that takes more than five seconds; others that cannot be read are refused before",
+  },
   {
     path: "lib/crypto/hash_in_thread.ts",
     line: /kind === null/,

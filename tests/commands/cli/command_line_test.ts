@@ -1,6 +1,6 @@
 import { SHIPPED } from "#lib/programs/licenses.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
-import { openCommandLine } from "#lib/commands/cli/run_command.ts";
+import { openCommandLine, runCli } from "#lib/commands/cli/run_command.ts";
 import { briefHelp, helpText, usageText, wrap } from "#lib/commands/cli/help.ts";
 import {
   addStdinArgs,
@@ -25,7 +25,7 @@ import {
   TARGET_CLI_OPTIONS,
   timeoutCliOption,
 } from "#lib/commands/cli/common_options.ts";
-import { UsageError } from "#lib/errors.ts";
+import { PreflightError, RefusedError, UsageError } from "#lib/errors.ts";
 
 const OPTIONS = {
   ...CONFIG_CLI_OPTIONS,
@@ -285,6 +285,31 @@ Deno.test("help, version and versions go to standard output and exit 0", async (
     ]
   ) {
     assertStringIncludes(versions.out, name);
+  }
+});
+
+Deno.test("each kind of error has its exit code and text; an unexpected one goes on", async () => {
+  const run = async (error: unknown, signal = AbortSignal.any([])) => {
+    let err = "";
+    const definition = {
+      command: COMMAND,
+      owner: "the master's user",
+      run: () => Promise.reject(error),
+      failure: (known: Error) =>
+        known instanceof RefusedError ? { exitCode: 77, text: `${known.message}\x1b\n` } : undefined,
+    };
+    const io = { write: () => {}, writeError: (text: string) => void (err += text), signal };
+    return [await runCli(definition, [], io), err];
+  };
+  const denied = new Deno.errors.PermissionDenied("Permission denied (os error 13): open '/x\x1b'");
+  const advice = "Run salt as root or as the master's user\n";
+  assertEquals(await run(denied), [77, `salt: Permission denied (os error 13): open '/x\\x1b'. ${advice}`]);
+  assertEquals(await run(new PreflightError("user: there is none")), [1, "salt: user: there is none\n"]);
+  assertEquals(await run(new RefusedError("AuthorizationError", "not you")), [77, "not you\\x1b\n"]);
+  assertEquals(await run(new UsageError("a slip")), [64, `${usageText(COMMAND)}\nsalt: error: a slip\n`]);
+  for (const fault of [new TypeError("a fault"), "no error"]) {
+    assertEquals(await run(fault).catch((thrown: unknown) => thrown), fault);
+    assertEquals(await run(fault, AbortSignal.abort()), [130, "\nExiting gracefully on Ctrl-c\n"]);
   }
 });
 

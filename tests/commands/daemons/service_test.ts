@@ -147,18 +147,24 @@ Deno.test("a service in the background that cannot start says why before the com
   Deno.writeTextFileSync(`${place.root}/file`, "");
   const options = { root_dir: place.root, id: "web1", pidfile: `${place.root}/file/minion.pid` };
   Deno.writeTextFileSync(`${place.root}/minion`, JSON.stringify(options));
-  const { code, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", "--quiet", MINION, "-d", "-c", place.root],
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-    stdout: "null",
-  }).output();
-  assertEquals(code, 1);
-  assertMatch(new TextDecoder().decode(stderr), /salt-minion: pidfile: .*\/file is no directory\n$/);
+  const refused: readonly (readonly [words: string[], code: number, err: RegExp])[] = [
+    [["-d"], 1, /^salt-minion: pidfile: .*\/file is no directory\n$/m],
+    [["-d", "--nosuch"], 64, /^Usage: salt-minion [^]*\nsalt-minion: error: no such option: --nosuch\n$/],
+  ];
+  for (const [words, expected, err] of refused) {
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-all", "--quiet", MINION, ...words, "-c", place.root],
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "null",
+    }).output();
+    assertEquals(code, expected);
+    assertMatch(new TextDecoder().decode(stderr), err);
+  }
 });
 
 Deno.test(
-  "a running service says what its threads do; a second signal ends it at once, without a file",
+  "a running service says what its threads do, and profiles itself; a second signal ends it at once, without a file",
   linux,
   async () => {
     using place = new Place();
@@ -195,6 +201,12 @@ Deno.test(
       child.kill("SIGUSR1");
       return place.log.includes("Main: at work");
     }, { what: "what its threads do", everyMs: 100 });
+    // A profile that cannot be written is an error of the log.
+    Deno.writeTextFileSync(`${place.root}/var/cache`, "");
+    child.kill("SIGUSR2");
+    await logged("received a SIGUSR2: profiling the main thread");
+    child.kill("SIGUSR2");
+    await eventually(() => /\[ERROR +\].*Not a directory/.test(place.log), { what: "the error" });
     child.kill("SIGTERM");
     await logged("it closes");
     child.kill("SIGTERM");

@@ -103,6 +103,11 @@ for (const [words, out] of SALT_OUTPUT) {
     withFixture(async ({ run }) => assertEquals(await run(...words), { code: 0, out, err: "" })));
 }
 
+Deno.test("with an output for programs, what a runner prints besides its result goes to standard error", () =>
+  withFixture(async ({ run }) =>
+    assertEquals(await run("test.stdout_print", "--out=json"), { code: 0, out: '"bar"\n', err: "foo\n" })
+  ));
+
 Deno.test("a runner fires its events, with its arguments and its result, under the tags of its job", () =>
   withFixture(async ({ run, events }) => {
     await run("test.arg", "1.0", "a=yes");

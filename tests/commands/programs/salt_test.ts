@@ -244,6 +244,19 @@ const CASES: Readonly<Record<string, Case>> = {
     err: /--no-log cannot go with --async and --batch/,
     code: 64,
   },
+  "refuses a hidden job whose output is shown, and so stored, as it comes": {
+    words: ["--no-log", "--live", "web1", "test.ping"],
+    out: "",
+    err:
+      /\nsalt: error: --no-log cannot go with --live: the master stores what commands write, and publishes it on the /,
+    code: 64,
+  },
+  "refuses a hidden job whose results a returner stores": {
+    words: ["--no-log", "--return=local", "web1", "test.ping"],
+    out: "",
+    err: /\nsalt: error: --no-log cannot go with --return: a returner stores the results\n$/,
+    code: 64,
+  },
   "refuses documentation of two things": {
     words: ["-d", "web1", "a", "b"],
     out: "",
