@@ -74,23 +74,24 @@ async function syncFamily(
   const directory = `${place.directory}/${family}`;
   Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const record = new SyncRecord(`${place.cachedir}/extmods_synced.json`, family);
-  const changed: string[] = [], unloaded: string[] = [], there = new Set<string>();
+  const changed: string[] = [], unloaded: string[] = [], there = new Map<string, string>();
   for (const saltenv of choice.saltenvs) {
     const from = `${environmentDirectory({ cachedir: place.cachedir, saltenv })}/_${family}/`;
     for (const copy of await client.cacheDir(`salt://_${family}`, saltenv, { includePat: MODULE_FILES })) {
-      const path = copy.slice(from.length);
-      const name = path.replace(/(?<=[^/])\.[^./]*$/, "").replaceAll("/", ".");
-      if (!(choice.only?.includes(name) ?? true) || choice.except?.includes(name)) continue;
-      there.add(path);
-      if (!await bring(copy, `${directory}/${path}`)) continue;
-      changed.push(`${family}.${name}`);
-      const isLoaded = path.endsWith(".py") && PYTHON_FAMILIES.some((one) => one === family);
-      if (!isLoaded && /\.(pyx?|so|zip)$/.test(path)) unloaded.push(`${family}.${name}`);
+      const path = copy.slice(from.length), name = moduleName(path);
+      if ((choice.only?.includes(name) ?? true) && !choice.except?.includes(name)) there.set(path, copy);
     }
+  }
+  for (const [path, copy] of there) {
+    if (!await bring(copy, `${directory}/${path}`)) continue;
+    const name = `${family}.${moduleName(path)}`;
+    changed.push(name);
+    const isLoaded = path.endsWith(".py") && PYTHON_FAMILIES.some((one) => one === family);
+    if (!isLoaded && /\.(pyx?|so|zip)$/.test(path)) unloaded.push(name);
   }
   const gone = place.clean ? record.paths.filter((path) => !there.has(path)) : [];
   for (const path of gone) removeModule(directory, path);
-  record.keep(there, gone);
+  record.keep(there.keys(), gone);
   return { changed, unloaded, touched: changed.length + gone.length > 0 };
 }
 
@@ -102,6 +103,11 @@ export interface SyncRequest {
   readonly extmod_whitelist: Value;
   /** Names: a list, text with commas, or a map of families. `null`: those of the option. */
   readonly extmod_blacklist: Value;
+}
+
+/** The name of a module, from its file's path below the directory of its family. */
+function moduleName(path: string): string {
+  return path.replace(/(?<=[^/])\.[^./]*$/, "").replaceAll("/", ".");
 }
 
 /** The parts of the node that syncing uses. */
@@ -204,7 +210,7 @@ class SyncRecord {
   }
 
   /** Records the current modules. */
-  keep(there: ReadonlySet<string>, gone: readonly string[]): void {
+  keep(there: Iterable<string>, gone: readonly string[]): void {
     const paths = [...new Set([...this.paths, ...there])].filter((path) => !gone.includes(path)).sort(compareStrings);
     if (paths.join("\0") === this.paths.join("\0")) return;
     this.#all.set(this.#family, paths);

@@ -43,6 +43,20 @@ Deno.test("a module that is gone is removed with its directory, unless something
   ]);
 });
 
+Deno.test("a module of several environments is the last one's, and is not copied again while that stays", async () => {
+  await using tree = await openTree({ files: { "_modules/own.ts": "// base\n", "_modules/base.ts": "// base\n" } });
+  const { modules } = placesOf(tree), { opts } = tree.context;
+  Deno.mkdirSync(`${tree.root}/dev/_modules`, { recursive: true });
+  Deno.writeTextFileSync(`${tree.root}/dev/_modules/own.ts`, "// dev\n");
+  opts.file_roots.set("dev", [`${tree.root}/dev`]);
+  const sync = async () =>
+    (await tree.call("saltutil.sync_modules", [], { refresh: false, saltenv: "base,dev" })).returned;
+  assertEquals(await sync(), ["modules.base", "modules.own"]);
+  assertEquals(Deno.readTextFileSync(`${modules}/own.ts`), "// dev\n");
+  const { ino } = Deno.statSync(`${modules}/own.ts`);
+  assertEquals([await sync(), Deno.statSync(`${modules}/own.ts`).ino], [[], ino]);
+});
+
 Deno.test("with a damaged record nothing is removed, and the next copies are noted again", async () => {
   for (const damaged of ["5", "null", "{", '{"modules": ["../../x"]}', '{"modules": 5}']) {
     await using tree = await openTree({
