@@ -5,7 +5,7 @@
  */
 
 import type { Client } from "pg";
-import { StoreError, TemporaryError } from "#lib/errors.ts";
+import { KeyError, StoreError, TemporaryError } from "#lib/errors.ts";
 import type { KeyBank, KeyStep } from "#lib/keys/key_bank.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
@@ -16,7 +16,7 @@ import { makePublishKey, publishKeys } from "#lib/cluster/secret_rows.ts";
 import type { KeyMirror } from "./key_mirror.ts";
 import { removeBankRows } from "./bank_rows.ts";
 import { keyGeneration, type KeyRow, readKeyRows, writeKeyRows } from "./key_rows.ts";
-import { invalidId, KeyTable, type KeyTableOptions } from "./key_table.ts";
+import { KeyTable, type KeyTableOptions } from "./key_table.ts";
 
 /** What changes are made with. */
 export interface ClusterKeyBankOptions extends KeyTableOptions {
@@ -68,7 +68,9 @@ export class ClusterKeyBank implements KeyBank {
   /** As {@linkcode KeyBank} says. */
   change(steps: readonly KeyStep[]): Promise<boolean[]> {
     const wrong = steps.find(({ id }) => !isValidId(id));
-    if (wrong !== undefined) return Promise.reject(invalidId(wrong.id));
+    if (wrong !== undefined) {
+      return Promise.reject(new KeyError(`${JSON.stringify(wrong.id.slice(0, 64))} cannot be the id of a minion`));
+    }
     if (steps.length === 0) return Promise.resolve([]);
     const { promise, resolve, reject } = Promise.withResolvers<boolean[]>();
     this.#waiting.push({ steps, resolve, reject });

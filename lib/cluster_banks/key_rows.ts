@@ -111,7 +111,6 @@ export async function writeKeyRows(
   rows: readonly KeyRow[],
   { schema, keys }: { readonly schema: string; readonly keys: Pick<ClusterKeys, "mac"> },
 ): Promise<void> {
-  if (rows.length === 0) return;
   await client.query(
     `insert into ${schema}.minion_keys as k (minion, state, pem, fingerprint, generation, at, "by", mac)
      select m, s, p, f, g, to_timestamp(a / 1000.0), b, decode(c, 'base64')

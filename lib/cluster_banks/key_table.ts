@@ -5,10 +5,8 @@
  */
 
 import { fingerprint } from "#lib/crypto/pem.ts";
-import { KeyError } from "#lib/errors.ts";
 import type { KeyStep } from "#lib/keys/key_bank.ts";
 import type { KeyState } from "#lib/keys/store.ts";
-import { isValidId } from "#lib/protocol/minion_id.ts";
 import { KEPT, type KeyRow } from "./key_rows.ts";
 
 /** The states of which an id has one; of several the first counts. */
@@ -51,13 +49,11 @@ export class KeyTable {
   }
 
   /**
-   * Does one change.
+   * Does one change, of a minion with a valid id.
    * @returns Whether there was something to do.
-   * @throws {KeyError} If the id is not valid.
    */
   apply(step: KeyStep): boolean {
     const { id, expected } = step;
-    if (!isValidId(id)) throw invalidId(id);
     const state = EXCLUSIVE.find((each) => this.#pem(id, each) !== null) ?? "none";
     if (expected !== undefined && state !== expected) return false;
     if ("put" in step && step.over !== undefined && this.#pem(id, step.put) !== step.over) return false;
@@ -120,9 +116,4 @@ export class KeyTable {
     this.#rows.set(id, made);
     return made;
   }
-}
-
-/** The error for an id that no minion can have. */
-export function invalidId(id: string): KeyError {
-  return new KeyError(`${JSON.stringify(id.slice(0, 64))} cannot be the id of a minion`);
 }

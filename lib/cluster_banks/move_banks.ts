@@ -71,8 +71,9 @@ export async function saveBanks(opts: MasterOpts, to: string | null, warn: Warn)
   for (const { minion, state } of refused) {
     warn(`The row of the key of ${minion} (${state}) is refused: nobody signed it`);
   }
-  const changed = writeKeys(rows, new KeyStore(pkiDir));
+  // First, as it refuses a directory of other masters, whose keys stay as they are.
   writePair(pkiDir, found, opts.id);
+  const changed = writeKeys(rows, new KeyStore(pkiDir));
   const places = to === null ? opts : { ...opts, cachedir: to, token_dir: `${to}/tokens` };
   const banks = new SharedBanks(places, { keys, log: warn });
   let data = 0;

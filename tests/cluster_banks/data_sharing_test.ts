@@ -4,9 +4,17 @@
  */
 
 import { changeNotes } from "#lib/config/master_paths.ts";
+import type { ClusterDatabase } from "#lib/cluster/cluster_database.ts";
+import { RootKeys } from "#lib/cluster/cluster_secrets.ts";
+import { SharedState, type SharedStateOpts } from "#lib/cluster_banks/shared_state.ts";
+import { StoreError } from "#lib/errors.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { DatabaseAwayError } from "#lib/stores/postgres_connection.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { recordingLogger } from "#tests/support/fleet/services.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { type SharingMaster, sharingTest } from "./shared_masters.ts";
 
 async function has(master: SharingMaster, id: string, os: string | undefined): Promise<void> {
@@ -58,8 +66,9 @@ sharingTest(
     await b.start();
     await has(a, "web2", "Alpine");
     await b.stop();
-    // No master runs: a process of its own changes something.
+    // The master does not run: processes of their own change something.
     b.data.setGrains("web2", grains("Arch"));
+    b.data.setGrains("web1", grains("late"));
     a.data.setGrains("web1", grains("Ubuntu"));
     // What the ended master had noted before is older, and does not come back.
     await eventually(() => changeNotes(a.opts)?.has("grains", "web1") === false, {
@@ -68,6 +77,7 @@ sharingTest(
     await b.start();
     await has(b, "web1", "Ubuntu");
     await has(a, "web2", "Arch");
+    assertEquals(a.data.get("web1")?.grains.get("os"), "Ubuntu");
     await a.stop();
     Deno.removeSync(a.opts.cachedir, { recursive: true });
     await a.start();
@@ -76,11 +86,16 @@ sharingTest(
   },
 );
 
-sharingTest("what changes while the database is away follows when it is back", async ({ server, a, b }) => {
+sharingTest("what changes while the database is away or refuses it follows later", async ({ server, a, b }) => {
   await a.start(200);
   await b.start(200);
   a.data.setGrains("web1", grains("Debian"));
   await has(b, "web1", "Debian");
+  await server.sql("alter table salt.bank rename to bank_away");
+  a.data.setGrains("web3", grains("Debian"));
+  await eventually(() => a.logged.some((line) => line.includes("do not reach the other masters")), { what: "a line" });
+  await server.sql("alter table salt.bank_away rename to bank");
+  await has(b, "web3", "Debian");
   await server.crash();
   a.data.setGrains("web1", grains("Ubuntu"));
   b.data.setGrains("web2", grains("Alpine"));
@@ -105,7 +120,49 @@ sharingTest(
   },
 );
 
+Deno.test("data that cannot be given are tried again, and the log says why once, and not that the database is away", () =>
+  withTemporaryDirectory(async (root) => {
+    const logged: string[] = [];
+    const opts: SharedStateOpts = {
+      cachedir: `${root}/cache`,
+      cluster_id: "prod",
+      cluster_lease: 1,
+      hash_type: "sha256",
+      id: "master-1",
+      mine_max_bytes: 1 << 20,
+      pki_dir: `${root}/pki`,
+      preserve_minion_cache: false,
+      rotate_aes_key: true,
+      token_dir: `${root}/tokens`,
+    };
+    const away = new DatabaseAwayError("away", ""), full = new StoreError("The disk is full", "");
+    const errors = [away, full, away, full, full];
+    const refuse = () => Promise.reject(errors.shift() ?? away);
+    const db: ClusterDatabase = {
+      schema: "salt",
+      origin: 1,
+      incarnation: 1,
+      peers: new Map(),
+      away: false,
+      read: refuse,
+      write: refuse,
+      follow: () => {},
+      wake: () => Promise.resolve(),
+    };
+    new DataCache(opts.cachedir, { log: () => {}, notes: changeNotes(opts) }).setGrains("web1", grains("Debian"));
+    const keys = new RootKeys(new Uint8Array(32)), log = recordingLogger(logged);
+    const state = new SharedState(opts, { db, keys, log, maintains: () => false });
+    state.start();
+    await eventually(() => errors.length === 0, { what: "all tries" });
+    await state.close();
+    assertEquals(logged, ["ERROR: Data of minions do not reach the other masters: The disk is full"]);
+    assertEquals(changeNotes(opts)?.has("grains", "web1"), true);
+  }));
+
 sharingTest("rows that are no data are refused by name, and what follows is taken", async ({ server, a }) => {
+  // It has files that are no data of a minion either, which it does not give.
+  Deno.mkdirSync(`${a.opts.cachedir}/pillar`, { recursive: true });
+  Deno.writeFileSync(`${a.opts.cachedir}/pillar/no\nid.p`, Uint8Array.of(0x80));
   await a.start();
   await eventually(() => a.data.list().length === 0, { what: "a start" });
   // In one transaction: a look between both would refuse web3 too, and the second has no new number.
@@ -121,6 +178,7 @@ sharingTest("rows that are no data are refused by name, and what follows is take
     );
   }
   assertEquals(a.data.list(), ["web3"]);
+  await server.sql("do $$ begin if (select count(*) from salt.bank) <> 6 then raise 'given'; end if; end $$");
 });
 
 sharingTest(

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { TemporaryError } from "#lib/errors.ts";
+import { KeyError, TemporaryError } from "#lib/errors.ts";
+import type { KeyStep } from "#lib/keys/key_bank.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { type SharingMaster, sharingTest } from "./shared_masters.ts";
@@ -38,8 +39,8 @@ sharingTest(
 );
 
 sharingTest(
-  "a sign-in that was decided on a key which another master has changed meanwhile changes nothing",
-  async ({ a, b }) => {
+  "a change is made once: not on a key which another master has changed meanwhile, nor again if its answer was lost",
+  async ({ server, a, b }) => {
     await a.start();
     await b.start();
     await Promise.all([a, b].map((each) => each.bank.change([])));
@@ -50,6 +51,25 @@ sharingTest(
     assertEquals([...first, ...second].sort(), [false, true]);
     const pem = PEM(first[0] ? "one" : "two");
     await eventually(() => [a, b].every((each) => each.store.get("web1", "accepted") === pem), { what: "one key" });
+    const wrong = { id: "../web1", put: "accepted", pem } as const;
+    await assertRejects(
+      () => a.bank.change([{ id: "web2", put: "accepted", pem }, wrong]),
+      KeyError,
+      '"../web1" cannot be the id of a minion',
+    );
+    assertEquals(states(a, ["web2"]), ["none"]);
+    const change = (...steps: KeyStep[]) => a.command((bank) => bank.change(steps), { isLossy: true });
+    assertEquals(await change({ id: "web2", put: "pending", pem, expected: "none" }), [true]);
+    assertEquals(await change({ id: "web2", put: "pending", pem: PEM("three"), expected: "none" }), [false]);
+    assertEquals(await change({ id: "web2", from: "pending", to: "accepted", pem: PEM("three") }), [false]);
+    assertEquals(await change({ id: "web2", from: "pending", to: "accepted" }, { id: "web3", delete: "all" }), [
+      true,
+      false,
+    ]);
+    assertEquals(a.store.get("web2", "accepted"), pem);
+    assertEquals(await change({ id: "web2", delete: "accepted" }), [true]);
+    assertEquals(states(a, ["web2"]), ["none"]);
+    await server.sql("do $$ begin if (select n from salt.key_generation) <> 4 then raise 'twice'; end if; end $$");
   },
 );
 
@@ -57,6 +77,8 @@ sharingTest(
   "keys of the first master are the cluster's; of the second those that the cluster knows nothing of",
   async ({ a, b }) => {
     for (const id of ["web1", "web2", "web3"]) a.store.put(id, "accepted", PEM(id));
+    // It was in another cluster before, whose keys were younger than those of this one.
+    Deno.writeTextFileSync(`${a.opts.pki_dir}/.cluster_keys`, '{"cluster": "old", "generation": 99}');
     a.store.put("web4", "denied", PEM("web4"));
     await a.start();
     await a.command((bank) =>
@@ -75,21 +97,35 @@ sharingTest(
 
 sharingTest(
   "a row that no master has signed is refused by name, as one that was moved to another minion",
-  async ({ server, a }) => {
+  async ({ server, a, b }) => {
     await a.start();
     await a.command((bank) => bank.change([{ id: "web1", put: "accepted", pem: PEM("web1") }]));
     await server.sql(`
     insert into salt.minion_keys values ('evil1', 'accepted', '${PEM("evil")}', 'x', 2, now(), 'root', '\\x00');
     insert into salt.minion_keys select 'evil2', state, pem, fingerprint, 2, at, by, mac from salt.minion_keys where minion = 'web1';
     insert into salt.minion_keys select '../evil3', state, pem, fingerprint, 2, at, by, mac from salt.minion_keys where minion = 'web1';
+    insert into salt.minion_keys values ('evil4', 'accepted', '${PEM("evil")}', 'x', 2, now(), null, '\\x00');
     update salt.minion_keys set generation = 2 where minion = 'web1';
     update salt.key_generation set n = 2; notify salt, 'k'`);
     const line = await eventually(() => a.logged.find((line) => line.includes("are refused")), { what: "the refusal" });
-    for (const id of ["evil1", "evil2", "evil3", "web1"]) assertStringIncludes(line, id);
-    assertEquals(states(a, ["evil1", "evil2", "web1"]), ["none", "none", "accepted"]);
-    // What was tampered with can be deleted.
+    for (const id of ["evil1", "evil2", "evil3", "evil4", "web1"]) assertStringIncludes(line, id);
+    assertEquals(states(a, ["evil1", "evil2", "evil4", "web1"]), ["none", "none", "none", "accepted"]);
     await a.command((bank) => bank.change([{ id: "web2", put: "pending", pem: PEM("web2") }]));
     assertEquals(states(a, ["web2"]), ["pending"]);
+    // A master that cannot write the other rows reads all of them again, and says once which are refused.
+    Deno.mkdirSync(b.opts.pki_dir, { recursive: true });
+    Deno.writeTextFileSync(`${b.opts.pki_dir}/minions_pre`, "");
+    await b.command(async (bank) => {
+      await assertRejects(() => bank.refresh(), Deno.errors.NotADirectory);
+      await assertRejects(() => bank.refresh(), Deno.errors.NotADirectory);
+      Deno.removeSync(`${b.opts.pki_dir}/minions_pre`);
+      await bank.refresh();
+    });
+    assertEquals(b.logged.filter((line) => line.includes("are refused")).length, 1);
+    assertEquals(states(b, ["web1", "web2"]), ["none", "pending"]);
+    // What was tampered with can be deleted.
+    assertEquals(await a.command((bank) => bank.change([{ id: "web1", delete: "all" }])), [true]);
+    assertEquals(states(a, ["web1"]), ["none"]);
   },
 );
 
@@ -134,7 +170,11 @@ sharingTest("while the database is away no key is changed, and those that are kn
   await server.crash();
   const change = (id: string) => [{ id, put: "accepted" as const, pem: PEM(id) }];
   await assertRejects(() => a.bank.change(change("web2")), TemporaryError, "no key can be changed");
-  await assertRejects(() => a.command((bank) => bank.change(change("web2")), 200), TemporaryError, "is away");
+  await assertRejects(
+    () => a.command((bank) => bank.change(change("web2")), { waitMs: 200 }),
+    TemporaryError,
+    "is away",
+  );
   assertEquals(states(a, ["web1", "web2"]), ["accepted", "none"]);
   await server.restart();
   assertEquals(await eventually(() => a.bank.change(change("web2")).catch(() => undefined), { what: "the database" }), [

@@ -4,16 +4,20 @@
  * @module
  */
 
+import { Tokens } from "#lib/auth/tokens.ts";
+import { saveBanks } from "#lib/cluster_banks/move_banks.ts";
+import { StoreError } from "#lib/errors.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { Mine } from "#lib/fleet/mine.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { clusterTest } from "#tests/support/cluster/cluster_site.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import type { Fleet } from "#tests/support/fleet/fleet.ts";
+import { placeKey } from "#tests/support/fleet/keys.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 
 const PEM = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n";
@@ -28,13 +32,17 @@ function counts(value: Value, ...names: string[]): Value[] {
   return names.map((name) => isMap(value) ? value.get(name) ?? null : null);
 }
 
-/** Files of a master that has not run yet: keys, data and a job. */
+/** Files of a master that has not run yet: keys, data, a token and a job. */
 function fill(pkiDir: string, cachedir: string): string {
   const store = new KeyStore(pkiDir), log = () => {};
   store.put("old1", "accepted", PEM);
   store.put("old2", "rejected", PEM);
   new DataCache(cachedir, { log }).setGrains("old1", map({ os: "Debian" }));
   new Mine(cachedir, { log, maxBytes: 1 << 20 }).store("old1", map({ "test.ping": true }));
+  new Tokens({ directory: `${cachedir}/tokens`, hashType: "sha256", log }).make(
+    { name: "fred", eauth: "pam", groups: [] },
+    3_600,
+  );
   const jobs = jobStore(cachedir, { hashType: "sha256", log }), jid = makeJid();
   jobs.prepare(jid);
   jobs.saveLoad(jid, map({ jid, fun: "test.ping", tgt: "old1", tgt_type: "glob", arg: [], user: "root" }), ["old1"]);
@@ -75,11 +83,13 @@ clusterTest(
     // The way back, to another directory and to that of a master.
     const to = `${site.masters[0].root}/saved`;
     const saved = await runner(b, "database.save", `to=${to}`);
-    assertEquals(counts(saved, "keys", "data"), [3, 2]);
+    assertEquals(counts(saved, "keys", "data"), [3, 3]);
     const store = new KeyStore(`${to}/pki`);
     assertEquals(["old1", "old2", "old3"].map((id) => store.state(id)), ["accepted", "rejected", "accepted"]);
     assertEquals(Deno.readTextFileSync(`${to}/pki/master.pem`), Deno.readTextFileSync(`${pkiDir}/master.pem`));
     assertEquals(new Mine(to, { log: () => {}, maxBytes: 1 << 20 }).get("old1"), map({ "test.ping": true }));
+    const tokens = new Tokens({ directory: `${to}/tokens`, hashType: b.masterOpts.hash_type, log: () => {} });
+    assertEquals(tokens.list().map((token) => tokens.get(token)?.name), ["fred"]);
     const { got } = { got: jobStore(to, { hashType: b.masterOpts.hash_type }).getReturns(jid) };
     assertEquals([...got.keys()], ["old1"]);
     await a.saltKey("-y", "-d", "old3");
@@ -87,5 +97,20 @@ clusterTest(
     assertEquals(store.state("old3"), undefined);
     const { out, err } = await b.saltRun("database.save", "to=relative");
     assertStringIncludes(out + err, "must be an absolute path");
+    // Files of other masters stay as they are, whose pair would not fit these keys.
+    const others = `${site.masters[0].root}/others`;
+    await placeKey(`${others}/pki`, "master", "another_master");
+    const warnings: string[] = [];
+    const save = (place: string) => saveBanks(b.masterOpts, place, (text) => void warnings.push(text));
+    await assertRejects(() => save(others), StoreError, "has another key pair than the cluster: move it away");
+    assertEquals([...Deno.readDirSync(others)].map(({ name }) => name), ["pki"]);
+    assertEquals([...Deno.readDirSync(`${others}/pki`)].map(({ name }) => name), ["master.pem"]);
+    // What no master has signed is not saved, and keys are saved without a pair too.
+    await site.server.sql(`update salt.minion_keys set pem = 'x' where minion = 'old2';
+      delete from salt.secrets where name like 'master%'`);
+    const keysAlone = `${site.masters[0].root}/keys`;
+    assertEquals(await save(keysAlone), { keys: 1, data: 3 });
+    assertEquals(warnings, ["The row of the key of old2 (rejected) is refused: nobody signed it"]);
+    assertEquals([...Deno.readDirSync(`${keysAlone}/pki`)].map(({ name }) => name), ["minions"]);
   },
 );

@@ -103,12 +103,28 @@ export class SharingMaster implements AsyncDisposable {
     return this.#running.state.bank;
   }
 
-  /** Changes keys as a command of the operator does: in a process of its own, which waits for all masters. */
-  async command(run: (bank: KeyBank) => Promise<unknown>, waitMs?: number): Promise<void> {
+  /**
+   * Changes keys as a command of the operator does: in a process of its own, which waits for all masters.
+   * @param options.isLossy Whether the answer to each first commit is lost, so that each transaction runs twice.
+   */
+  async command<T>(
+    run: (bank: KeyBank) => Promise<T>,
+    { waitMs, isLossy = false }: { readonly waitMs?: number; readonly isLossy?: boolean } = {},
+  ): Promise<T> {
     const db = this.#open(waitMs), keys = this.keys;
+    const write: PostgresCluster["write"] = async (transaction) => {
+      if (isLossy) await db.write(transaction);
+      return await db.write(transaction);
+    };
+    const part = {
+      schema: db.schema,
+      write,
+      read: db.read.bind(db),
+      wake: db.wake.bind(db),
+    };
     const mirror = keyMirror(this.opts, { db, keys, log: this.#log });
     try {
-      await run(clusterKeyBank(this.opts, { db, keys, mirror, by: "root", waits: true }));
+      return await run(clusterKeyBank(this.opts, { db: part, keys, mirror, by: "root", waits: true }));
     } finally {
       await db.close();
     }
