@@ -92,6 +92,14 @@ const FORBIDDEN = [
   "salt/batch/x/done",
 ];
 
+Deno.test("no minion may fire a tag that could end early, or that is longer than the longest", () => {
+  // A newline ends the tag of an event in Salt's form: the rest would be data that the minion has chosen.
+  for (const tag of ["my/tag\n", "salt/auth\n\n", "\u0001welcome", "my/tag\u0000", "my/\u007ftag", "my/\u0085tag"]) {
+    assertEquals(minionMayFire(tag, "web1"), false, JSON.stringify(tag));
+  }
+  assertEquals([8_192, 8_193].map((length) => minionMayFire("x".repeat(length), "web1")), [true, false]);
+});
+
 for (const [tags, allowed] of [[OWN, true], [FORBIDDEN, false]] as const) {
   for (const tag of tags) {
     Deno.test(`minion web1 may ${allowed ? "" : "not "}fire ${JSON.stringify(tag)}`, () => {
