@@ -22,7 +22,6 @@ export class FollowedLog {
   readonly #prefixes: readonly string[];
   /** What was read and not returned yet, the first one last. */
   #read: Uint8Array[] = [];
-  #missed = 0;
 
   private constructor(follower: LogFollower, prefixes: readonly string[]) {
     this.#follower = follower;
@@ -44,11 +43,6 @@ export class FollowedLog {
     return new FollowedLog(await LogFollower.open(place, seek), prefixes);
   }
 
-  /** Number of events that were not in the log any more. */
-  get missed(): number {
-    return this.#missed;
-  }
-
   /**
    * Waits for an event.
    * @param wanted Selects events by tag. Default: all.
@@ -64,7 +58,6 @@ export class FollowedLog {
       }
       const batch = await this.#follower.read(Math.max(0, deadline - performance.now()));
       if (batch === undefined) return undefined;
-      this.#missed += batch.missed;
       this.#read = batch.events.map(({ frame }) => frame).reverse();
     }
   }

@@ -25,15 +25,12 @@ export class LoggedSubscriber {
   /** When it began, in milliseconds since the epoch. */
   readonly #sinceMs = Date.now();
   #log: FollowedLog | undefined;
-  /** Whether the log could not be read, as by a user who may only listen. */
-  #withoutLog: boolean;
   #closed = false;
 
   private constructor(bus: SubscribedBus, prefixes: readonly string[], events: EventSubscriber) {
     this.#bus = bus;
     this.#prefixes = prefixes;
     this.#events = events;
-    this.#withoutLog = bus.directory === undefined;
   }
 
   /**
@@ -62,14 +59,15 @@ export class LoggedSubscriber {
     for (;;) {
       if (this.#log !== undefined) return await this.#log.next(leftMs(), wanted);
       const event = await this.#events.next(leftMs(), wanted);
-      if (event !== undefined || !this.#events.atGap) return event;
-      await this.#followLog();
+      const { directory } = this.#bus;
+      // Without a log it stops at no gap.
+      if (event !== undefined || !this.#events.atGap || directory === undefined) return event;
+      await this.#followLog(directory);
     }
   }
 
-  async #followLog(): Promise<void> {
-    const last = this.#events.passGap(), { directory } = this.#bus;
-    if (this.#withoutLog || directory === undefined) return;
+  async #followLog(directory: string): Promise<void> {
+    const last = this.#events.passGap();
     const { FollowedLog, seekAfter } = await import("./followed_log.ts");
     try {
       const place = { paths: this.#bus.paths, directory };
@@ -79,7 +77,7 @@ export class LoggedSubscriber {
       this.#events.close();
     } catch (error) {
       if (!(error instanceof NoMasterError || error instanceof Deno.errors.PermissionDenied)) throw error;
-      this.#withoutLog = true;
+      this.#events.ignoreGaps(); // the log cannot be read, as by a user who may only listen
     }
   }
 

@@ -263,10 +263,9 @@ class PythonSubscriber {
 
   /** Drops the newest events of its queue: at least `bytes`, or all. */
   dropNewest(bytes: number): void {
-    const enough = this.#queued - bytes;
-    while (this.#queued > enough) {
-      const dropped = this.#queue.pop();
-      if (dropped === undefined) return;
+    let kept = this.#queue.length;
+    for (let freed = 0; kept > 0 && freed < bytes;) freed += this.#queue[--kept].bytes.length;
+    for (const dropped of this.#queue.splice(kept)) {
       this.#queued -= dropped.bytes.length;
       this.#all.release(dropped);
       this.miss();

@@ -44,7 +44,7 @@ export class EventSubscriber {
   /** Events received before the subscription was known to be active. */
   readonly #early: Frames[];
 
-  readonly #stopsAtGap: boolean;
+  #stopsAtGap: boolean;
   /** The last event, if the subscriber stops at gaps. */
   #last: Uint8Array | undefined;
   #atGap = false;
@@ -113,6 +113,11 @@ export class EventSubscriber {
   passGap(): Uint8Array | undefined {
     this.#atGap = false;
     return this.#last;
+  }
+
+  /** Stops at no gap any more. */
+  ignoreGaps(): void {
+    this.#stopsAtGap = false;
   }
 
   /** Sends the bus the subscriber's name, which has the number of missed events. */

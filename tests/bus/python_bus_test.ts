@@ -243,6 +243,12 @@ strictTest(
     assertEquals(await readExactly(reader, expected.length), expected);
     assertEquals(lines.length, 1, lines.join("\n"));
     assert(lines[0].includes("does not read: it misses events now"), lines[0]);
+    // While it waits for one that has not stalled yet, there is no room for another event either.
+    const small = map({ text: "small" });
+    bus.publish(packEvent("tag", small));
+    assertEquals([bus.subscribers, bus.waitingBytes > 100_000, lines.length], [2, true, 1], lines.join("\n"));
+    const missed = framed("tag", small);
+    assertEquals(await readExactly(reader, missed.length), missed);
     reader.close();
     idle.close();
     await bus.close();
