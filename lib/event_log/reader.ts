@@ -105,11 +105,6 @@ export class EventLogReader {
     this.#skip(() => true);
   }
 
-  /** The oldest event of the log is the one with this number; `undefined` of an empty log. */
-  get oldest(): number | undefined {
-    return listSegments(this.#directory)[0]?.first;
-  }
-
   /** Passes the events of the segment as long as `before` says so. */
   #skip(before: (event: LoggedEvent) => boolean): void {
     for (;;) {

@@ -148,6 +148,19 @@ Deno.test("segments whose events are too old are removed when the log is opened"
     assertEquals(readFrom(directory, 0).events, ["new"]);
   }));
 
+/** Runs `run` while nothing can be written to an open file. */
+function withFullDisk(run: () => void): void {
+  const { writeSync } = Deno.FsFile.prototype;
+  Deno.FsFile.prototype.writeSync = () => {
+    throw new Error("No space left on device");
+  };
+  try {
+    run();
+  } finally {
+    Deno.FsFile.prototype.writeSync = writeSync;
+  }
+}
+
 Deno.test("a full disk is reported once, the events meanwhile are told to the readers, and writing goes on later", async () => {
   await withTemporaryDirectory(async (directory) => {
     const { writer, errors, infos, told } = open(directory, { segmentBytes: 100 });
@@ -158,6 +171,14 @@ Deno.test("a full disk is reported once, the events meanwhile are told to the re
     Deno.mkdirSync(blocked);
     append(writer, "lost 1", "lost 2");
     writer.flush();
+    // The disk of another log takes a new file, but nothing into it.
+    const other = open(`${directory}/other`);
+    withFullDisk(() => {
+      append(other.writer, "lost");
+      other.writer.flush();
+    });
+    assertEquals(listSegments(`${directory}/other`), []);
+    assert(other.errors[0].endsWith("cannot be written, and misses events: No space left on device"), other.errors[0]);
     append(writer, "lost 3");
     writer.flush();
     assertEquals(errors.length, 1, errors.join());
@@ -169,6 +190,9 @@ Deno.test("a full disk is reported once, the events meanwhile are told to the re
     writer.close();
     assertEquals(infos, ["The event log is written again; 3 events are not in it"]);
     assertEquals(readFrom(directory, 0), { events: ["a", "b", "x".repeat(100), "again"], missed: 3 });
+    append(other.writer, "again");
+    other.writer.close();
+    assertEquals(readFrom(`${directory}/other`, 0), { events: ["again"], missed: 1 });
   });
 });
 
@@ -188,6 +212,9 @@ Deno.test("a reader begins at an offset, a time, a duration, the start, or now",
     assertEquals([read("start"), read("now"), read("10m"), read("1.5h"), read("60")], ["ab", "", "ab", "ab", "ab"]);
     assertEquals(read("1s", Date.now() + 60_000), "");
     assertEquals([read(new Date(Date.now() - 60_000).toISOString()), read("2126-01-01 10:00")], ["ab", ""]);
+    // A segment that is removed while it is looked for does not count.
+    Deno.symlinkSync(`${directory}/gone`, `${directory}/${"2".padStart(20, "0")}.log`);
+    assertEquals([read("10m"), read("0s", Date.now() + 60_000)], ["ab", ""]);
     for (const since of ["yesterday", "-5", "", "5w"]) assertThrows(() => read(since), CommandError, "since: ");
     assertThrows(() => read("00000000.1"), CommandError, "is gone");
   }));
