@@ -14,6 +14,7 @@ import { parseJson } from "#lib/values/json_read.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually, type Fleet, startFleet } from "#tests/support/fleet/fleet.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const SECRET = "0123456789abcdef";
@@ -52,6 +53,11 @@ Deno.test("engines are names, maps of one name or a map; mistakes are named, and
     "engines, entry 7: there are two engines with the name good",
   ]]);
   assertEquals(readEngines(["reactor"]), { entries: [], mistakes: [] });
+  const [names, many] = read(Array.from({ length: 66 }, (_, i) => `e${i}`));
+  assertEquals([names.length, many], [
+    64,
+    [65, 66].map((at) => `engines, entry ${at}: there are more than 64 engines`),
+  ]);
 });
 
 /** What `engines.status` says of an engine. */
@@ -140,6 +146,50 @@ Deno.test("a command that an engine runs in a session of its own ends with an en
     const pid = await eventually(() => Number(Deno.readTextFileSync(file)) || undefined, { what: "the command" });
     await supervisor.close(new TimeBudget(50));
     await eventually(() => startedProcess(pid) === undefined, { what: "the end of the command" });
+  }));
+
+Deno.test("an engine whose process cannot be started is tried again, also if no report can be written", () =>
+  withTemporaryDirectory(async (root) => {
+    const { log, lines } = memoryLog();
+    Deno.writeTextFileSync(`${root}/file`, "");
+    const supervisor = new EngineSupervisor({
+      role: "minion",
+      opts: new Uint8Array(),
+      command: [`${root}/nothing`],
+      log,
+      engines: readEngines(["any"]),
+      directory: `${root}/file/engines`,
+      pausesMs: [1, 50],
+    });
+    const count = (text: string) => lines.filter((line) => line.includes(text)).length;
+    await eventually(() => count("The engine any has ended, and is started again") >= 3, { what: "three tries" });
+    assertMatch(supervisor.describe().join(), /^Engine any: waiting, started \d+ times$/);
+    await supervisor.close(new TimeBudget(5_000));
+    assertStringIncludes(lines.join("\n"), "started again in 0.004 seconds: its process cannot be started: ");
+    assert(count("The report of the engines cannot be written: Not a directory") > 0, lines.join("\n"));
+  }));
+
+Deno.test("of what an engine prints a thousand lines are logged, and the last one is why it has ended", () =>
+  withTemporaryDirectory(async (directory) => {
+    const { log, lines } = memoryLog();
+    const supervisor = new EngineSupervisor({
+      role: "minion",
+      opts: new Uint8Array(),
+      command: ["seq", "1003"],
+      log,
+      engines: readEngines(["any"]),
+      directory,
+      pausesMs: [60_000, 60_000],
+    });
+    await eventually(() => lines.some((line) => line.includes("has ended")), { what: "its end" });
+    await supervisor.close(new TimeBudget(5_000));
+    const printed = lines.filter((line) => line.includes("The engine any: "));
+    assertEquals(printed.slice(-2), [
+      "INFO The engine any: 1000",
+      "WARNING The engine any: further lines are left out",
+    ]);
+    assertEquals([printed.length, lines.length], [1_001, 1_002]);
+    assert(lines[1_001].endsWith("its process ended with 0: 1003"), lines[1_001]);
   }));
 
 Deno.test("a webhook's requests become events if they prove the secret, which no event shows", async () => {
