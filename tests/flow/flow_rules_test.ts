@@ -1,5 +1,6 @@
 import { ConfigError } from "#lib/errors.ts";
 import { parseFlow } from "#lib/flow/flow_rules.ts";
+import { checkFlow } from "#lib/flow/open_flow.ts";
 import { toValue } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
@@ -44,6 +45,17 @@ Deno.test("a rule may bound on how many minions its jobs run at once, beside the
   assertEquals(jobs.map(({ rule }) => rule), [1]);
   assertEquals(running.map(({ rule, running }) => [rule, running]), [[1, 200], [2, 3]]);
   assertEquals([running[1].matches("ci", ["test.ping"]), running[1].matches("root", ["test.ping"])], [true, false]);
+});
+
+Deno.test("a master of masters counts no minions below syndics", () => {
+  const flow = toValue([{ user: "ci", jobs: "1/s" }, { fun: "state.*", running: 2 }]);
+  const error = assertThrows(() => checkFlow({ flow, order_masters: true }), ConfigError);
+  assertEquals(
+    error.message,
+    "flow: rule 2: `running` cannot count minions below syndics: set it on their masters, or order_masters to false",
+  );
+  checkFlow({ flow, order_masters: false });
+  checkFlow({ flow: toValue([{ user: "ci", jobs: "1/s" }]), order_masters: true });
 });
 
 Deno.test("a rule that cannot be read is refused with its place", () => {

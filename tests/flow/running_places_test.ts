@@ -155,3 +155,15 @@ Deno.test("minions that an earlier master has sent the job have their places", (
   places.returned("1", "d");
   assertEquals(next(), ["1: a"]);
 });
+
+Deno.test("a job that is there already, has no rule or no minions takes no places; an unknown one gives none back", () => {
+  const { places, add, next, rows } = placesOf({ fun: "state.*", running: 2 });
+  add("1", ["a"]);
+  add("1", ["b", "c"]);
+  add("2", ["a"], { funs: ["test.ping"] });
+  add("3", []);
+  assertEquals([places.size, next()], [1, ["1: a"]]);
+  places.acknowledged("2", "a", false);
+  places.returned("2", "a");
+  assertEquals([places.cancel("2", new Set(["a"])), rows()], [[], [[1, 1, 0]]]);
+});
