@@ -1,5 +1,5 @@
 /** @module */
-import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
+import { LoggedSubscriber, type SubscribedBus } from "#lib/bus/logged_subscriber.ts";
 import { BusPump } from "#lib/bus/pump.ts";
 import { type BusPaths, logSocket, masterBus } from "#lib/bus/paths.ts";
 import { EventSender } from "#lib/bus/sender.ts";
@@ -79,14 +79,32 @@ strictTest(
 );
 
 strictTest(
-  "one that is skipped before it has read anything begins where it has subscribed",
+  "one that is skipped before it has read anything begins where it has subscribed, and may be closed just then",
   () =>
     withBus(async ({ paths, directory, fire }) => {
       using events = await LoggedSubscriber.connect({ paths, directory }, ["n/", "other"]);
+      let looks = 0;
+      const bus: SubscribedBus = {
+        directory,
+        get paths() {
+          // The second look is that of the log, which is opened a little later.
+          if (++looks === 2) queueMicrotask(() => ended.close());
+          return paths;
+        },
+      };
+      using ended = await LoggedSubscriber.connect(bus, ["n/"]);
       await fire(1, BURST);
       const all: Value[] = [];
       while (all.at(-1) !== BURST - 1) all.push((await events.next(WITHIN_MS))?.data.get("n") ?? null);
       assertEquals(all, Array.from({ length: BURST - 1 }, (_, i) => i + 1));
+      // One that is closed while it opens the log ends, and leaves nothing open.
+      const before: Value[] = [];
+      for (let event = await ended.next(WITHIN_MS); event !== undefined; event = await ended.next(WITHIN_MS)) {
+        before.push(event.data.get("n") ?? null);
+      }
+      assert(before.length > 0 && before.length < counting(1, BURST).length, `${before.length}`);
+      assertEquals(before, counting(1, BURST).slice(0, before.length));
+      assertEquals([looks, ended.readsLog], [2, false]);
     }),
 );
 

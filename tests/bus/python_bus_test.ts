@@ -292,6 +292,10 @@ strictTest("many small events reach a program in their order, also when they wer
     assertEquals(await readExactly(reader, expected.length), expected);
   }
   await eventually(() => bus.waitingBytes === 0 || undefined, { what: "the end of the queue" });
-  await bus.close();
+  // What is published while the bus ends waits for nobody.
+  const closing = bus.close();
+  bus.publish(packEvent("tag", map({})));
+  assertEquals([bus.subscribers, bus.waitingBytes], [1, 0]);
+  await closing;
   Deno.removeSync(dir, { recursive: true });
 });
