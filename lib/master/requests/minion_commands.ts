@@ -16,7 +16,7 @@ import { JOB_COMMANDS } from "./job_commands.ts";
 import type { MasterServices, MinionCommands } from "./services.ts";
 import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
 import { PEER_COMMANDS } from "./peer_commands.ts";
-import { UNBUILT_COMMANDS, warnOnceNotBuilt } from "./unbuilt_commands.ts";
+import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** An answer, which is encrypted with the session key. */
@@ -55,9 +55,8 @@ export async function minionCommand(
   if (cmd === undefined) throw new WireError(`a request of ${id} without a command`, "cmd");
   if (cmd === "_pillar") return { value: null, sealed: await servePillar(load, id, services) };
   if (typeof cmd === "string" && Object.hasOwn(UNBUILT_COMMANDS, cmd)) {
-    const { part, answer, loses, usual } = UNBUILT_COMMANDS[cmd];
-    if (loses?.(load)) services.warn(`The data that minion ${id} sent by ${cmd} is dropped (not built yet: ${part})`);
-    else if (loses === undefined && !usual) warnOnceNotBuilt(id, part, services);
+    const { part, answer, loses } = UNBUILT_COMMANDS[cmd];
+    if (loses(load)) services.warn(`The data that minion ${id} sent by ${cmd} is dropped (not built yet: ${part})`);
     return { value: answer() };
   }
   if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {

@@ -85,12 +85,11 @@ async function publish(load: ValueMap, id: string, services: PeerNeeds): Promise
   });
   const answer = (await issueJob(wanted, { ...resolved, named: resolved.byData }, services)).get("load");
   const jid = isMap(answer) ? answer.get("jid") : undefined;
-  if (typeof jid !== "string") return undefined;
+  if (!isMap(answer) || typeof jid !== "string") return undefined;
+  const minions = listOrEmpty(answer.get("minions"));
   writeFileAtomic(ownerPath(opts.cachedir, jid), id, { mode: 0o600, makeDirectory: true });
-  services.log.info(
-    `Minion ${id} published ${truncateValue(fun)} with jid ${jid} to ${resolved.minions.length} minions`,
-  );
-  return map({ jid, minions: resolved.minions });
+  services.log.info(`Minion ${id} published ${truncateValue(fun)} with jid ${jid} to ${minions.length} minions`);
+  return map({ jid, minions });
 }
 
 /** The types of targets that look at pillar, and those that compare its values whole. */

@@ -83,9 +83,7 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
   // Minions trust it as the id of the minion that asks: `x509.sign_remote_certificate` signs by it.
   if (limited) clean.delete("id");
   const named = limited && (resolved.byData || services.opts.order_masters);
-  // A syndic does not answer for itself, and nobody waits for it.
-  const minions = await withoutKnownSyndics(resolved.minions, services);
-  return await issueJob(clean, { ...resolved, minions, named }, services);
+  return await issueJob(clean, { ...resolved, named }, services);
 }
 
 /**
@@ -208,12 +206,14 @@ export interface Addressees extends Pick<Resolved, "minions" | "missing"> {
 /**
  * Gives a job its id, stores it, and sends it.
  * @param load The load of a publish, with its user and without credentials.
- * @param addressees At least one minion, unless syndics are below this master.
+ * @param resolved At least one minion, unless syndics are below this master.
  * @returns As {@linkcode publishCommand}.
  */
-export async function issueJob(load: ValueMap, addressees: Addressees, services: PublishNeeds): Promise<ValueMap> {
+export async function issueJob(load: ValueMap, resolved: Addressees, services: PublishNeeds): Promise<ValueMap> {
   const job = jobOf(load, services);
   const { jid, live, kwargs, stored } = job;
+  // A syndic does not answer for itself, and nobody waits for it.
+  const addressees = { ...resolved, minions: await withoutKnownSyndics(resolved.minions, services) };
   const { minions, missing } = addressees;
   const isLarge = minions.length >= LARGE_JOB;
   // The master checks data of minions for a live or hidden job against the cache, so the job must be stored before it

@@ -76,7 +76,10 @@ export async function storeSyndicReturns(load: ValueMap, id: string, services: S
     }
     await storeLoadFromBelow(jid, job.get("load"), services);
     for (const [minion, returned] of returns) {
-      if (left-- <= 0) return null;
+      if (left-- <= 0) {
+        services.warn(`Syndic ${id} sent more than ${MAX_RETURNS} returns at once; the others are dropped`);
+        return null;
+      }
       await storeOne({ jid, minion, returned, job }, id, services);
     }
   }

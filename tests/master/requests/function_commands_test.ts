@@ -1,4 +1,5 @@
 import { clearCommand } from "#lib/master/requests/clear_commands.ts";
+import { WireError } from "#lib/errors.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { requestArguments } from "#lib/protocol/low.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -52,6 +53,26 @@ const ask = async (services: TestServices, load: Record<string, unknown>) => {
 const REFUSED = map({
   error: { name: "UserAuthenticationError", message: 'Authentication failure of type "user" occurred' },
 });
+
+Deno.test("authorize says whether a user may run a function on the hosts that it names", () =>
+  withServices(async (services) => {
+    const alice = { cmd: "authorize", user: "alice", key: services.accessKeys.get("alice"), kwargs: {} };
+    const names = { tgt: ["host1", 5, "host2"], fun: "test.ping", arg: [] };
+    assertEquals(
+      await ask(services, { ...alice, ...names }),
+      map({ enc: "clear", load: { jid: "", minions: ["host1", "host2"], missing: [] } }),
+    );
+    const refused = async (over: Record<string, unknown>) => {
+      const error = (await ask(services, { ...alice, ...names, ...over })).get("error");
+      return isMap(error) ? error.get("name") : undefined;
+    };
+    assertEquals(await refused({ fun: "cmd.run" }), "AuthorizationError");
+    assertEquals(await refused({ key: "guess" }), "AuthenticationError");
+    for (const over of [{ fun: undefined }, { fun: ["test.ping"] }, { tgt: "host1" }, { arg: null }]) {
+      const load = Object.entries({ ...alice, ...names, ...over }).filter(([, field]) => field !== undefined);
+      await assertRejects(() => ask(services, Object.fromEntries(load)), WireError);
+    }
+  }, { publisher_acl: map({ alice: ["test.*"] }) }));
 
 Deno.test("runner is answered at once with the tag of its events, wheel with its result", () =>
   withServices(async (services) => {

@@ -7,7 +7,12 @@ import { minionCommand } from "#lib/master/requests/minion_commands.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { equals, map, repr, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
-import { StoreError, WireError } from "#lib/errors.ts";
+import { KeyError, StoreError, WireError } from "#lib/errors.ts";
+import type { PrivateKey } from "#lib/crypto/rsa.ts";
+import { driftDays, driftDirectory } from "#lib/jobs/drift_log.ts";
+import type { KeyBank } from "#lib/keys/key_bank.ts";
+import { packStatements, stateNextKey } from "#lib/keys/key_statement.ts";
+import { ROTATE_KEY_COMMAND } from "#lib/protocol/next_key.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -305,17 +310,24 @@ Deno.test("CVE-2025-22239: a minion cannot fire the master's events, neither as 
   assert(services.logged.every((line) => words.test(line)), services.logged.join("\n"));
 });
 
-Deno.test("an acknowledgement for another minion, and an empty one, are refused", async () => {
+Deno.test("an acknowledgement for another minion, an empty one, and output that cannot be read are refused", async () => {
   using services = await testServices();
   const jid = services.stored.prepare();
   await run(services, { cmd: "_minion_event", tag: `salt/job/${jid}/ack/db1`, data: { state: "running" } });
   for (const data of [{ state: "odd" }, "text"]) {
     await run(services, { cmd: "_minion_event", tag: `salt/job/${jid}/ack/web1`, data });
   }
+  for (const data of [{ seq: 0, out: [] }, { seq: 1, out: "text" }, "text"]) {
+    await run(services, { cmd: "_minion_event", tag: jobOutput(jid, "web1"), data });
+  }
   assertEquals([tags(services), services.stored.acks.all(jid).size], [[], 0]);
   const logText = services.logged.join("\n");
   for (
-    const why of [`salt/job/${jid}/ack/db1, which it may not fire`, `an invalid acknowledgement of job ${jid}`]
+    const why of [
+      `salt/job/${jid}/ack/db1, which it may not fire`,
+      `an invalid acknowledgement of job ${jid}`,
+      `output of job ${jid} that cannot be read`,
+    ]
   ) {
     assertStringIncludes(logText, why);
   }
@@ -399,6 +411,118 @@ Deno.test("output of a job that the minion was not asked for is neither stored n
   assertEquals([store.outputs.ids(jid), tags(services)], [["web1"], [jobOutput(jid, "web1")]]);
 });
 
+Deno.test("output of a job that nobody watches is neither stored nor fired", async () => {
+  using services = await testServices();
+  const jid = services.stored.prepare();
+  services.stored.saveLoad(jid, map({ jid, fun: "cmd.run", tgt: "web1" }), ["web1"]);
+  const data = batchToMap({ seq: 1, parts: [{ command: 1, stream: "stdout", text: "line\n" }] });
+  await run(services, { cmd: "_minion_event", tag: jobOutput(jid, "web1"), data });
+  assertEquals([services.stored.outputs.ids(jid), tags(services)], [[], []]);
+  assertStringIncludes(services.logged.join("\n"), `INFO: Output of web1 for job ${jid} is dropped: `);
+});
+
+Deno.test("what events bring and cannot be stored is logged, and the events are fired all the same", async () => {
+  using services = await testServices();
+  const { stored: store, opts: { cachedir } } = services;
+  const jid = store.prepare();
+  store.saveLoad(jid, map({ jid, fun: "cmd.run", tgt: "web1" }), ["web1"]);
+  const job = `${cachedir}/jobs/${jidDirectory(jid, "sha256")}`;
+  for (const path of [`${job}/.acks`, `${job}/.live`, `${cachedir}/grains`]) Deno.writeTextFileSync(path, "in the way");
+  const data = batchToMap({ seq: 1, parts: [{ command: 1, stream: "stdout", text: "line\n" }] });
+  const events: Record<string, unknown>[] = [
+    { tag: `salt/job/${jid}/ack/web1`, data: { state: "running" } },
+    { tag: jobOutput(jid, "web1"), data },
+    { tag: "my/tag", data: "", grains: { os: "Linux" } },
+  ];
+  for (const event of events) assertEquals(await run(services, { cmd: "_minion_event", ...event }), null);
+  assertEquals(tags(services), events.map(({ tag }) => tag));
+  const errors = services.logged.filter((line) => line.startsWith("ERROR")).map((line) => line.split(":")[1]);
+  assertEquals(errors, [
+    ` The acknowledgement of web1 for job ${jid} is not in the job cache`,
+    ` Output of web1 for job ${jid} is not in the job cache`,
+    " The grains of web1 are not in the data cache",
+  ]);
+});
+
+Deno.test("the return of a scheduled job with return_job nocache is fired, and not stored", async () => {
+  using services = await testServices();
+  assertEquals(await run(services, returned("nocache")), null);
+  assertEquals([tags(services), services.stored.list()], [["salt/job/nocache/ret/web1"], []]);
+});
+
+Deno.test("a return of the job drift that is not kept is logged, and stored all the same", async () => {
+  using services = await testServices();
+  const { cachedir } = services.opts, directory = driftDirectory(cachedir);
+  const send = async () => {
+    const jid = services.stored.prepare();
+    assertEquals(await run(services, returned(jid, { schedule: "drift", return: {} })), null);
+    assert(services.stored.has(jid, "web1"));
+    return services.logged.splice(0).filter((line) => line.includes("The drift of web1"));
+  };
+  assertEquals(await send(), []);
+  // Today's file; at midnight there are two.
+  for (const day of driftDays(2, Date.now() + 60_000)) Deno.writeTextFileSync(`${directory}/${day}.jsonl`, "");
+  for (const { name } of Deno.readDirSync(directory)) Deno.truncateSync(`${directory}/${name}`, (64 << 20) + 1);
+  assertEquals(await send(), ["WARNING: The drift of web1 is not kept: the file of this day is full"]);
+  Deno.removeSync(directory, { recursive: true });
+  Deno.writeTextFileSync(directory, "in the way");
+  const [line, ...more] = await send();
+  assertStringIncludes(line, "ERROR: The drift of web1 is not kept: ");
+  assertEquals(more, []);
+});
+
+Deno.test("each failed state of a told function is an event, in a job of several functions too", async () => {
+  using services = await testServices();
+  const state = (name: string) => `file_|-${name}_|-/etc/${name}_|-managed`;
+  const failing = (name: string) => map({ [state(name)]: { result: false }, [state("ok")]: { result: true } });
+  const told = async (over: Record<string, unknown>) => {
+    services.fired.length = 0;
+    const jid = services.stored.prepare();
+    await run(services, returned(jid, { success: false, retcode: 2, ...over }));
+    return services.fired.slice(1).map(({ tag, data }) => [
+      tag.replace(jid, "JID"),
+      data.get("return") ?? null,
+      data.get("retcode") ?? null,
+      data.get("user") ?? null,
+    ]);
+  };
+  const sls = "salt/job/JID/sub/web1/error/state.sls", high = "salt/job/JID/sub/web1/error/state.highstate";
+  assertEquals(await told({ fun: "state.sls", return: failing("motd"), user: "amy" }), [
+    [sls, "Error: file.managed", 2, "amy"],
+  ]);
+  assertEquals(await told({ fun: "state.sls", return: ["Rendering SLS failed"] }), []);
+  assertEquals(await told({ fun: "state.show_sls", return: failing("motd") }), []);
+  const funs = ["test.ping", "state.sls", "state.highstate"];
+  const parts = [true, failing("a"), failing("b")], codes = [0, 2, 3];
+  const both = [[sls, "Error: file.managed", 2, null], [high, "Error: file.managed", 3, null]];
+  assertEquals(await told({ fun: funs, return: parts, retcode: codes }), both);
+  const named = (values: unknown[]) => Object.fromEntries(funs.map((fun, i) => [fun, values[i]]));
+  assertEquals(await told({ fun: funs, return: named(parts), retcode: named(codes) }), both);
+  assertEquals(await told({ fun: funs, return: parts.slice(0, 1), retcode: 2 }), []);
+});
+
+Deno.test("_rotate_key agrees to a key that the accepted one has signed, and to no other", async () => {
+  using services = await testServices();
+  const [old, next, small] = await Promise.all([testKey("web1"), testKey("next"), testKey("small", 1024)]);
+  const stated = (key: PrivateKey, of: PrivateKey, minion = "web1") =>
+    packStatements([stateNextKey({ minion }, of, { next: key.publicKey.pem, notBeforeMs: 0, notAfterMs: 0 })]);
+  const ask = (next_minion: Value) => run(services, { cmd: ROTATE_KEY_COMMAND, next_minion });
+  assertEquals(await ask(stated(next, old)), false); // without an accepted key
+  services.auth.keys.put("web1", "accepted", old.publicKey.pem);
+  const refused: Readonly<Record<string, Value>> = {
+    "a stranger's": stated(next, next),
+    "another minion's": stated(next, old, "db1"),
+    "a key that is too small": stated(small, old),
+    "no statement": [],
+    "a text": "text",
+  };
+  for (const [what, statements] of Object.entries(refused)) assertEquals(await ask(statements), false, what);
+  const lines = services.logged.filter((line) => line.startsWith("WARNING: Minion web1 asked for another key"));
+  assertEquals(lines.length, Object.keys(refused).length + 1);
+  assertEquals(services.auth.keys.get("web1", "accepted"), old.publicKey.pem);
+  assertEquals(await ask(stated(next, old)), true);
+});
+
 Deno.test("revoke_auth deletes the minion's own key, session and data, and requests a new shared key", async () => {
   using services = await testServices();
   const pem = (await testKey("web1")).publicKey.pem;
@@ -422,6 +546,24 @@ Deno.test("allow_minion_key_revoke: false keeps the key", async () => {
   services.auth.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
   assertEquals(await run(services, { cmd: "revoke_auth" }), false);
   assertEquals(services.auth.keys.list("accepted"), ["web1"]);
+});
+
+Deno.test("a key that cannot be deleted at its minion's request is logged, and stays with its session", async () => {
+  using services = await testServices();
+  services.auth.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
+  services.auth.sessions.forSignIn("web1");
+  const keyBank: KeyBank = {
+    ...services.auth.keyBank,
+    change: () => Promise.reject(new KeyError("the database is away")),
+  };
+  const away = { ...services, auth: { ...services.auth, keyBank } };
+  assertEquals((await minionCommand(map({ id: "web1", cmd: "revoke_auth" }), "web1", away)).value, false);
+  assertEquals(services.auth.sessions.crypticles("web1").length, 1);
+  assertEquals(services.fired, []);
+  assertStringIncludes(
+    services.logged.join("\n"),
+    "ERROR: The key of web1 was not deleted at its own request: the database is away",
+  );
 });
 
 Deno.test("a command of a feature that is not built is answered as by a master without that feature, and lost data are logged", async () => {

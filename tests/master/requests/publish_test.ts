@@ -1,6 +1,6 @@
 /** @module */
 import { StoreError, WireError } from "#lib/errors.ts";
-import { publishCommand } from "#lib/master/requests/publish.ts";
+import { publishCommand, publishOwn } from "#lib/master/requests/publish.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { equals, map, repr, toValue, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
@@ -226,6 +226,28 @@ Deno.test("if the cache cannot be written, the job is published without a record
   assertMatch(jid, /^\d{20}$/);
   assertEquals(services.published.length, 1);
   assertStringIncludes(services.logged.join("\n"), `ERROR: Job ${jid} is published, but is not in the job cache`);
+});
+
+Deno.test("a no_log job whose mark cannot be stored is refused, and neither published nor fired", async () => {
+  using services = await openSite();
+  Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the way");
+  const reply = repr(await publish(services, { kwargs: { no_log: true } }));
+  assertStringIncludes(reply, "SaltMasterError");
+  assertEquals([services.published, services.fired], [[], []]);
+  assertStringIncludes(services.logged.join("\n"), "ERROR: A no_log job is not published: ");
+});
+
+Deno.test("without a job cache a job has a directory, for what comes with it, and no load", async () => {
+  using services = await openSite({ job_cache: false });
+  const jid = jidOf(await publish(services));
+  assertEquals([services.stored.exists(jid), services.stored.getLoad(jid)], [true, undefined]);
+});
+
+Deno.test("a job of the master's own that no minion matches is not published", async () => {
+  using services = await openSite();
+  const own = (tgt: string) => publishOwn(map({ tgt, fun: "test.ping", arg: [], ret: "", user: "root" }), services);
+  assertEquals([await own("x*"), services.published.length, services.fired.length], [false, 0, 0]);
+  assertEquals([await own("web*"), services.published.length], [true, 1]);
 });
 
 Deno.test("if the output of a --live job cannot be stored, the job is published, and the output is only shown", async () => {

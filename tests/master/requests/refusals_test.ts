@@ -8,7 +8,6 @@ import { masterJournal } from "#lib/jobs/open_journal.ts";
 import { restoreFromJournal } from "#lib/master/daemon/journal.ts";
 import { publishCommand } from "#lib/master/requests/publish.ts";
 import { RequestHandler } from "#lib/master/requests/request_handler.ts";
-import { warnOnceNotBuilt } from "#lib/master/requests/unbuilt_commands.ts";
 import { MAX_FIELDS } from "#lib/protocol/payload.ts";
 import { map } from "#lib/values/value.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
@@ -69,16 +68,6 @@ Deno.test("minions whose grains take too long to match are named in the log", as
   });
   await publishCommand(load, services);
   assertMatch(services.logged.join("\n"), /The data of these minions take too long to match with .*: web1/);
-});
-
-Deno.test("an unsupported part is named once for each minion, and again after very many other minions", () => {
-  const warnings: string[] = [];
-  const ask = (id: string) => warnOnceNotBuilt(id, "the mine", { warn: (line: string) => void warnings.push(line) });
-  for (let i = 0; i < 2; i++) ask("web1");
-  assertEquals(warnings.length, 1);
-  for (let i = 0; i < 20_000; i++) ask(`m${i}`);
-  ask("web1");
-  assertEquals(warnings.filter((line) => line.includes(" web1 ")).length, 2);
 });
 
 Deno.test("a record of the journal of a kind that this version does not know is named in the log", async () => {

@@ -4,6 +4,7 @@ import { hashHex } from "#lib/crypto/hash.ts";
 import { KEY_DIRECTORIES, type KeyState } from "#lib/keys/store.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import { RequestHandler } from "#lib/master/requests/request_handler.ts";
+import { signInMinion } from "#lib/master/requests/sign_in.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
@@ -256,6 +257,30 @@ Deno.test("a key that cannot be stored is answered as pending or refused, never 
     assertEquals(services.fired, []);
     assertStringIncludes(services.logged.join("\n"), "ERROR: The key of web1 could not be stored");
   }
+});
+
+Deno.test("a key that is another one when it is stored is answered as pending, never with the session keys", async () => {
+  using site = await openSite({ auto_accept: true });
+  const { services } = site;
+  const keyBank = { ...services.auth.keyBank, change: () => Promise.resolve([false]) };
+  const handler = new RequestHandler({ ...services, auth: { ...services.auth, keyBank } });
+  const minion = new ScriptedMinion("web1", await testKey("web1"), (frame) => handler.handle(frame));
+  const { inner } = await minion.signIn();
+  assertEquals([[...inner.keys()], inner.get("ret"), services.fired], [["ret", "nonce"], true, []]);
+  assertStringIncludes(services.logged.join("\n"), "could not be stored: another key was stored meanwhile");
+});
+
+Deno.test("a sign-in that an accepted minion, or whoever recorded it, repeats gets no answer, and one line in the log", async () => {
+  using site = await openSite({ auto_accept: true });
+  const { services, minion: { key } } = site;
+  services.auth.keys.put("web1", "accepted", key.publicKey.pem);
+  const load = map({ cmd: "_auth", id: "web1", nonce: makeNonce(), pub: key.publicKey.pem });
+  const answers: boolean[] = [];
+  for (let i = 0; i < 5; i++) answers.push(await signInMinion(load, 3, services) !== undefined);
+  assertEquals(answers, [true, true, true, false, false]);
+  assertEquals(services.logged.filter((line) => line.startsWith("WARNING")), [
+    "WARNING: Too many sign-ins of web1; they get no answer for now",
+  ]);
 });
 
 Deno.test("two workers that handle the same sign-in at the same time agree, and one stub accepts one key", async () => {

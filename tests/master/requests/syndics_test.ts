@@ -4,9 +4,9 @@
  */
 
 import { minionCommand } from "#lib/master/requests/minion_commands.ts";
-import { publishCommand } from "#lib/master/requests/publish.ts";
-import { map, type Value } from "#lib/values/value.ts";
-import { assertEquals } from "#tests/support/assert.ts";
+import { publishCommand, publishOwn } from "#lib/master/requests/publish.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { testKey } from "#tests/support/fleet/scripted_minion.ts";
 import { type TestServices, testServices } from "#tests/support/fleet/services.ts";
 
@@ -95,7 +95,7 @@ Deno.test("an operator's job that nobody here matches is published for syndics, 
 });
 
 Deno.test("nobody waits for a syndic that has returned for others", async () => {
-  using services = await openSite();
+  using services = await openSite({ peer: map({ own: ["test.ping"] }) });
   const key = services.accessKeys.get("root");
   const load = map({ tgt: "*", fun: "test.ping", arg: [], tgt_type: "glob", ret: "", key, user: "root", kwargs: {} });
   const minions = async () => {
@@ -105,6 +105,12 @@ Deno.test("nobody waits for a syndic that has returned for others", async () => 
   assertEquals(await minions(), ["own", "s1"]);
   await giveBack(services, ["below"]);
   assertEquals(await minions(), ["own"]);
+  // Nor does anybody wait for it who is no client: the reactor, and a minion that publishes.
+  assertEquals(await publishOwn(map({ tgt: "*", fun: "test.ping", arg: [], ret: "", user: "root" }), services), true);
+  assertEquals(services.stored.getLoad(String(services.published.at(-1)?.get("jid")))?.get("Minions"), ["own"]);
+  const peer = { cmd: "minion_pub", tgt: "*", fun: "test.ping", arg: [], ret: "" };
+  const { value } = await minionCommand(map(peer), "own", services);
+  assertEquals(isMap(value) && value.get("minions"), ["own"]);
 });
 
 Deno.test("what a syndic sends that is no return is left out, and the rest taken", async () => {
@@ -138,4 +144,45 @@ Deno.test("a syndic that cannot be remembered returns all the same", async () =>
   Deno.writeTextFileSync(`${services.opts.cachedir}/syndics`, "in the place of the directory");
   assertEquals(await giveBack(services, ["below"]), [`salt/job/${JID}/ret/below`]);
   assertEquals(services.logged.filter((line) => line.startsWith("ERROR: The syndic s1 is not remembered")).length, 1);
+});
+
+Deno.test("a syndic that sends more than 100,000 returns at once is told of in the log, and the rest is dropped", async () => {
+  using services = await openSite();
+  const returned = map({ return: true, retcode: 0 });
+  // What is no id costs the master no file.
+  const some = Array.from({ length: 99_999 }, (_, i): [Value, Value] => [i, returned]);
+  const job = map({ jid: JID, fun: "test.ping" }).set("return", new Map([...some, ["last", returned], ["over", 1]]));
+  const warnings: string[] = [];
+  const warn = (text: string) => void warnings.push(text);
+  await minionCommand(map({ cmd: "_syndic_return", id: "s1", load: [job] }), "s1", { ...services, warn });
+  assertEquals(services.fired.map(({ tag }) => tag), [`salt/job/${JID}/ret/last`]);
+  assertEquals(warnings.length, 100_000);
+  assertEquals(warnings.at(-1), "Syndic s1 sent more than 100000 returns at once; the others are dropped");
+});
+
+Deno.test("what a syndic says of jobs that the job cache cannot take is logged, and fired all the same", async () => {
+  using services = await openSite();
+  Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the place of the directory");
+  const load = map({ fun: "test.ping", tgt: "*", Minions: ["below"] });
+  const job = map({ jid: JID, fun: "test.ping", load, return: { below: { return: 1, retcode: 0 } } });
+  await minionCommand(map({ cmd: "_syndic_return", id: "s1", load: [job] }), "s1", services);
+  const events = [map({ tag: `salt/job/${JID}/new`, data: { jid: JID, minions: ["below"] } })];
+  await minionCommand(map({ cmd: "_minion_event", id: "s1", pretag: "syndic/s1", events }), "s1", services);
+  assertEquals(services.fired.map(({ tag }) => tag), [
+    `salt/job/${JID}/ret/below`,
+    `syndic/s1/salt/job/${JID}/new`,
+  ]);
+  const log = services.logged.join("\n");
+  for (
+    const line of [
+      `ERROR: Job ${JID}, which a syndic reports, is not in the job cache: `,
+      `ERROR: The return of below for job ${JID} is not in the job cache: `,
+      `ERROR: The minions of job ${JID} below s1 are not in the job cache: `,
+    ]
+  ) assertStringIncludes(log, line);
+  // Without a job cache nothing is to be stored.
+  using without = await openSite({ job_cache: false });
+  await minionCommand(map({ cmd: "_minion_event", id: "s1", pretag: "syndic/s1", events }), "s1", without);
+  assertEquals([without.fired.length, without.stored.exists(JID)], [1, false]);
+  assertEquals(without.logged.filter((line) => line.startsWith("ERROR")), []);
 });
