@@ -229,10 +229,10 @@ export class RunningPlaces {
   }
 
   /** Forgets the jobs of which no minion waits or runs. */
-  takeOver(): string[] {
-    const over = [...this.#jobs.values()].filter(({ waiting, running }) => waiting.size + running.size === 0);
-    for (const { jid } of over) this.#jobs.delete(jid);
-    return over.map(({ jid }) => jid);
+  forgetOver(): void {
+    for (const [jid, { waiting, running }] of this.#jobs) {
+      if (waiting.size + running.size === 0) this.#jobs.delete(jid);
+    }
   }
 
   #show({ rule, running, waiting }: RuleState): void {

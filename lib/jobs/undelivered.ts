@@ -136,14 +136,16 @@ export class UndeliveredJobs {
   /**
    * Removes a job that any thread has given to {@linkcode save}, or that {@linkcode left} has found; may be called
    * twice.
+   * @throws {StoreError} If it cannot be removed.
    */
   remove(delivery: Delivery, now: Moment): void {
     const { jid } = delivery;
     if (!isJid(jid)) return;
-    const filed = this.#filed.delete(jid);
-    if (this.#twice.delete(jid) || !filed && isBrief(delivery)) this.#inDirectory(() => this.#log.done(jid, now));
-    if (!filed && isBrief(delivery)) return;
-    removeIfExists(`${this.#directory}/${jid}`);
+    const filed = this.#filed.delete(jid), twice = this.#twice.delete(jid);
+    storing(`remove job ${jid}, which is delivered`, this.#directory, () => {
+      if (twice || !filed && isBrief(delivery)) this.#inDirectory(() => this.#log.done(jid, now));
+      if (filed || !isBrief(delivery)) removeIfExists(`${this.#directory}/${jid}`);
+    });
   }
 
   /**

@@ -93,7 +93,7 @@ export class PacedJobs {
   readonly #changed = new Set<string>();
   #naming: Timer | undefined;
   #looking: Timer | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(parts: PacedJobsParts) {
     this.#parts = parts;
@@ -124,7 +124,7 @@ export class PacedJobs {
    */
   async take(delivery: Delivery): Promise<void> {
     const { jid, load, minions, ttlMs, sent, cancelled = [] } = delivery;
-    if (minions.length + cancelled.length === 0 || this.#deliveries.has(jid)) return;
+    if (this.#deliveries.has(jid)) return;
     const job = { jid, user: userOf(load), minions, sent, ttlMs: Math.max(LEAST_TTL_MS, ttlMs) };
     this.#parts.places.add(job, funsOf(load), performance.now());
     this.#deliveries.set(jid, delivery);
@@ -171,10 +171,10 @@ export class PacedJobs {
     const { jid } = delivery, { cancel, log } = this.#parts;
     try {
       for (let isFirst = true; !await cancel(delivery, ids, isFirst); isFirst = false) {
-        await sleep(RETRY_MS);
-        if (this.#closed) return;
+        await sleep(RETRY_MS, this.#closing.signal);
       }
     } catch (error) {
+      if (this.#closing.signal.aborted) return;
       return log.error(`That job ${jid} is cancelled is not stored: ${messageOf(error)}`);
     }
     const cancelled = this.#cancelled.get(jid);
@@ -200,7 +200,7 @@ export class PacedJobs {
       try {
         await send(delivery, ids.length === delivery.minions.length ? undefined : ids);
       } catch (error) {
-        log.error(`Could not publish job ${jid} to the next of its minions: ${str(String(error))}`);
+        log.error(`Could not publish job ${jid} to the next of its minions: ${messageOf(error)}`);
       }
       if (jid !== fresh) await this.#tell(delivery, { waiting: [], named: ids.filter(isHere) });
     }
@@ -254,21 +254,19 @@ export class PacedJobs {
     const { places, undelivered, log } = this.#parts;
     const now = readMoment();
     try {
-      for (const jid of places.takeOver()) this.#changed.add(jid);
-      for (const jid of [...this.#changed].filter((jid) => !places.has(jid) && !this.#cancelled.has(jid))) {
-        const delivery = this.#deliveries.get(jid);
+      places.forgetOver();
+      for (const [jid, delivery] of this.#deliveries) {
+        if (places.has(jid) || this.#cancelled.has(jid)) continue;
         this.#deliveries.delete(jid);
         this.#changed.delete(jid);
-        if (delivery === undefined) continue;
         undelivered.remove({ ...delivery, ttlMs: WAIT_MS }, now);
         undelivered.remove(delivery, now);
       }
-      for (const jid of this.#changed) {
-        const delivery = this.#deliveries.get(jid), { waiting, sent } = places.minionsOf(jid);
-        if (delivery !== undefined) {
-          const cancelled = this.#cancelled.get(jid), minions = [...waiting, ...sent];
-          undelivered.save({ ...delivery, minions, sent, cancelled: cancelled && [...cancelled], ttlMs: WAIT_MS }, now);
-        }
+      for (const [jid, delivery] of this.#deliveries) {
+        if (!this.#changed.has(jid)) continue;
+        const { waiting, sent } = places.minionsOf(jid);
+        const cancelled = this.#cancelled.get(jid), minions = [...waiting, ...sent];
+        undelivered.save({ ...delivery, minions, sent, cancelled: cancelled && [...cancelled], ttlMs: WAIT_MS }, now);
         this.#changed.delete(jid);
       }
     } catch (error) {
@@ -279,7 +277,7 @@ export class PacedJobs {
 
   /** Names no more minions; the files are left to the next master. */
   close(): void {
-    this.#closed = true;
+    this.#closing.abort();
     clearTimeout(this.#naming);
     clearTimeout(this.#looking);
     this.#write();

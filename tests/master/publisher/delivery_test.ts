@@ -5,12 +5,13 @@ import { parseFlow } from "#lib/flow/flow_rules.ts";
 import { RunningPlaces } from "#lib/flow/running_places.ts";
 import { type DeliveryParts, JobDelivery } from "#lib/master/publisher/delivery.ts";
 import { type JobTurn, openPacedJobs } from "#lib/master/publisher/paced_jobs.ts";
+import { StoreError } from "#lib/errors.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { momentAfter, readMoment } from "#lib/os/moment.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
-import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 
@@ -23,6 +24,8 @@ class Place implements Disposable {
   readonly undelivered = new UndeliveredJobs(this.root, "a private key");
   readonly published: ValueMap[] = [];
   readonly present = new Set<string>();
+  /** What a publish waits for. */
+  hold: Promise<void> | undefined;
   /** Returns that the master has published for minions. */
   readonly returns: ValueMap[] = [];
 
@@ -36,7 +39,10 @@ class Place implements Disposable {
       undelivered: this.undelivered,
       log,
       isPresent: (id) => this.present.has(id),
-      publish: (load) => Promise.resolve(void this.published.push(load)),
+      publish: async (load) => {
+        this.published.push(load);
+        await this.hold;
+      },
       pace,
     });
     await delivery.takeUp();
@@ -213,16 +219,26 @@ Deno.test("a delivered job that cannot be removed is logged, and the next one is
 });
 
 /** The delivery of a place whose rule lets two minions run at once. */
-function pacedOn(place: Place, turns: JobTurn[] = [], elsewhere: readonly string[] = []) {
+function pacedOn(
+  place: Place,
+  turns: JobTurn[] = [],
+  elsewhere: readonly string[] = [],
+  more: Partial<NonNullable<DeliveryParts["pace"]>> & {
+    readonly errors?: string[];
+    readonly jobs?: JobStore;
+  } = {},
+) {
   const { running } = parseFlow(toValue([{ fun: "test.*", running: 2 }]));
-  return place.open(SILENT_LOGGER, {
+  const log = { ...SILENT_LOGGER, error: (text: string | (() => string)) => void more.errors?.push(String(text)) };
+  return place.open(log, {
     places: new RunningPlaces(running),
     open: openPacedJobs,
     isConnected: (id) => place.present.has(id),
     elsewhere: () => new Set(elsewhere),
     tell: (turn) => Promise.resolve(turns.push(turn)),
     fireReturn: (load) => Promise.resolve(place.returns.push(load)),
-  });
+    ...more,
+  }, more.jobs);
 }
 
 Deno.test("a job that `running` bounds goes to the next of its minions by name when others have returned", async () => {
@@ -373,5 +389,127 @@ Deno.test("minions of another master of the cluster get no job here either, and 
   for (const id of ["web1", "web2"]) delivery.noteEvent(`salt/job/${JID}/ret/${id}`);
   await eventually(() => delivery.paced === 0, { what: "the end of the job" });
   assertEquals([storedOn(place), place.returns], [[], []]);
+  delivery.close();
+});
+
+Deno.test("a job whose minions have all returned while no master ran has no file when the next one has begun", async () => {
+  using place = new Place();
+  for (const id of MINIONS) place.present.add(id);
+  place.jobs.prepare(JID);
+  const first = await pacedOn(place);
+  await first.deliver(pushed());
+  first.close();
+  for (const id of MINIONS) {
+    place.jobs.saveReturn(map({ jid: JID, id, return: true, fun: "test.ping", cmd: "_return" }));
+  }
+  const next = await pacedOn(place);
+  await eventually(() => next.paced === 0, { what: "the end of the job" });
+  assertEquals([...Deno.readDirSync(`${place.root}/undelivered`)].some(({ name }) => name === JID), false);
+  next.close();
+});
+
+Deno.test("a job that masters of a cluster have published waits for places here, once however often it comes", async () => {
+  using place = new Place();
+  for (const id of MINIONS) place.present.add(id);
+  place.jobs.prepare(JID);
+  place.jobs.acks.save(JID, "web1", { state: "running", sinceMs: 1 });
+  const delivery = await pacedOn(place);
+  for (let i = 0; i < 2; i++) await delivery.deliver(pushed({ again: true }));
+  await eventually(() => place.published.length > 0, { what: "the next minion" });
+  assertEquals([place.takePublished(), delivery.paced], [[[["web2"], false]], 1]);
+  delivery.close();
+});
+
+Deno.test("a minion that has returned before its turn is published is sent nothing; a failed publish is logged", async () => {
+  using place = new Place();
+  const errors: string[] = [], other = `${JID}_2`;
+  for (const id of [...MINIONS, "db1"]) place.present.add(id);
+  for (const jid of [JID, other]) place.jobs.prepare(jid);
+  const delivery = await pacedOn(place, [], [], { errors });
+  await delivery.deliver(pushed());
+  await delivery.deliver(pushed({ load: map({ ...Object.fromEntries(LOAD), jid: other }), minions: ["db1"] }));
+  assertEquals(place.takePublished(), [[["web1", "web2"], false]]);
+  const held = Promise.withResolvers<void>();
+  place.hold = held.promise;
+  for (const id of ["web1", "web2"]) delivery.noteEvent(`salt/job/${JID}/ret/${id}`);
+  await eventually(() => place.published.length > 0, { what: "the next publish" });
+  // Another master of the cluster has sent it.
+  delivery.noteEvent(`salt/job/${other}/ret/db1`);
+  await eventually(() => delivery.paced === 1, { what: "the end of the other job" });
+  held.reject(new Error("no socket"));
+  await eventually(() => errors.length > 0, { what: "the error" });
+  assertEquals(errors, [`Could not publish job ${JID} to the next of its minions: no socket`]);
+  assertEquals(place.takePublished(), [[["web3"], false]]);
+  place.hold = undefined;
+  delivery.close();
+});
+
+Deno.test("a hundred jobs that end others are remembered for jobs that come after them", async () => {
+  using place = new Place();
+  for (const id of MINIONS) place.present.add(id);
+  const delivery = await pacedOn(place);
+  const jid = (n: number) => `20240102030405${String(100 + n).padStart(6, "0")}`;
+  for (let n = 0; n <= 100; n++) {
+    const load = map({ jid: `${KILL_JID}_${n}`, fun: "saltutil.kill_job", arg: [jid(n)], tgt: "*", tgt_type: "glob" });
+    await delivery.deliver(pushed({ load }));
+  }
+  for (const n of [0, 1, 100]) {
+    place.jobs.prepare(jid(n));
+    await delivery.deliver(pushed({ load: map({ ...Object.fromEntries(LOAD), jid: jid(n) }) }));
+  }
+  await eventually(() => place.returns.length === 6, { what: "the returns" });
+  assertEquals(new Set(place.returns.map((load) => load.get("jid"))), new Set([jid(1), jid(100)]));
+  delivery.close();
+});
+
+Deno.test("what ends a wait and cannot be stored is told once, and stored by the next master", async () => {
+  using place = new Place();
+  const errors: string[] = [];
+  for (const id of MINIONS) place.present.add(id);
+  const unstored = asyncJobStore(place.jobs);
+  const full = { ...unstored, saveReturn: () => Promise.reject(new StoreError("the disk is full", "jobs")) };
+  place.jobs.prepare(JID);
+  const first = await pacedOn(place, [], [], { errors, jobs: full });
+  await first.deliver(pushed());
+  await first.deliver(ending("saltutil.kill_job", [JID]));
+  await eventually(() => errors.length > 0, { what: "the error" });
+  assertEquals(errors, [`That job ${JID} is cancelled on 1 minions is not stored: the disk is full`]);
+  assertEquals([place.returns.map((load) => load.get("id")), storedOn(place)], [["web3"], []]);
+  first.close();
+  const next = await pacedOn(place);
+  await eventually(() => storedOn(place).length > 0, { what: "the return" });
+  assertEquals(storedOn(place), [["web3", 1, true]]);
+  assertEquals(errors.length, 1);
+  next.close();
+});
+
+Deno.test("an end of a wait of which no client can be told is logged", async () => {
+  using place = new Place();
+  const errors: string[] = [];
+  for (const id of MINIONS) place.present.add(id);
+  place.jobs.prepare(JID);
+  const fireReturn = () => Promise.reject(new Error("no bus"));
+  const delivery = await pacedOn(place, [], [], { errors, fireReturn });
+  await delivery.deliver(pushed());
+  await delivery.deliver(ending("saltutil.kill_job", [JID]));
+  await eventually(() => errors.length > 0, { what: "the error" });
+  assertEquals(errors, [`That job ${JID} is cancelled is not stored: no bus`]);
+  delivery.close();
+});
+
+Deno.test("files of jobs that wait which cannot be written or removed are logged, and the jobs go on", async () => {
+  using place = new Place();
+  const errors: string[] = [];
+  for (const id of MINIONS) place.present.add(id);
+  const delivery = await pacedOn(place, [], [], { errors });
+  await delivery.deliver(pushed());
+  Deno.removeSync(`${place.root}/undelivered`, { recursive: true });
+  Deno.writeTextFileSync(`${place.root}/undelivered`, "");
+  delivery.noteEvent(`salt/job/${JID}/ret/web1`);
+  await eventually(() => place.published.length === 2, { what: "the third minion" });
+  for (const id of ["web2", "web3"]) delivery.noteEvent(`salt/job/${JID}/ret/${id}`);
+  await eventually(() => delivery.paced === 0, { what: "the end of the job" });
+  const starts = [`Cannot keep job ${JID} until it is delivered: `, `Cannot remove job ${JID}, which is delivered: `];
+  for (const start of starts) assert(errors.some((line) => line.startsWith(start)), errors.join("\n"));
   delivery.close();
 });
