@@ -4,7 +4,7 @@
  * @module
  */
 
-import { messageOf, RefusedError, TargetError } from "#lib/errors.ts";
+import { messageOf, RefusedError } from "#lib/errors.ts";
 import type { FunctionRequests } from "#lib/master/functions/requests.ts";
 import type { FunctionJob } from "#lib/master/functions/messages.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -84,8 +84,7 @@ export class Performer {
       await this.#parts.publish(publishLoad(taken, this.#parts.user), how);
       this.#parts.onStarted(taken);
     } catch (error) {
-      const reason = error instanceof TargetError ? error.message : messageOf(error);
-      this.#parts.onFailed(taken, reason);
+      this.#parts.onFailed(taken, messageOf(error));
     }
   }
 

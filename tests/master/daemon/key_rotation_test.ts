@@ -1,5 +1,6 @@
+import { statementsPath } from "#lib/keys/master_rotation.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
-import { KeyRotation } from "#lib/master/daemon/key_rotation.ts";
+import { KeyRotation, settlePair } from "#lib/master/daemon/key_rotation.ts";
 import { TOO_OLD } from "#lib/master/daemon/maintenance.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
@@ -47,3 +48,13 @@ Deno.test("a cluster is asked once for a key that its masters take later, and ag
   assertEquals(lines.filter((line) => line.includes("the database is away")).length, 1);
   await rotation.close();
 });
+
+Deno.test("a next key pair that cannot be read is named in the log, and the master goes on", () =>
+  withTemporaryDirectory((dir) => {
+    const { log, lines } = memoryLog();
+    settlePair({ pki_dir: dir, id: "m", cachedir: dir, hash_type: "sha256" }, log);
+    assertEquals(lines, []);
+    Deno.writeTextFileSync(statementsPath(dir), "no statements");
+    settlePair({ pki_dir: dir, id: "m", cachedir: dir, hash_type: "sha256" }, log);
+    assertEquals(lines.filter((line) => line.includes("The next key pair of the master is not taken: ")).length, 1);
+  }));

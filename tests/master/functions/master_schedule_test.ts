@@ -115,10 +115,14 @@ Deno.test("jobs of another master of the cluster are not begun here", () =>
 Deno.test("a job with maxrunning begins again when the one before it has ended", () =>
   withSchedule({
     one: { function: "test.one", seconds: 1, maxrunning: 1 },
+    two: { function: "test.two", seconds: 1, maxrunning: 2 },
     free: { function: "test.free", seconds: 1, maxrunning: 10 },
   }, async ({ begun }) => {
     await eventually(() => (begun.get("test.free")?.length ?? 0) >= 3, { what: "three rounds" });
-    assertEquals(begun.get("test.one")?.length, 1);
-    begun.get("test.one")?.[0]({ state: "lost", outcome: new Uint8Array() });
-    await eventually(() => begun.get("test.one")?.length === 2, { what: "the second run" });
+    const counts = () => ["test.one", "test.two"].map((fun) => begun.get(fun)?.length);
+    assertEquals(counts(), [1, 2]);
+    const rounds = begun.get("test.free")?.length ?? 0;
+    for (const fun of ["test.one", "test.two"]) begun.get(fun)?.[0]({ state: "lost", outcome: new Uint8Array() });
+    await eventually(() => (begun.get("test.free")?.length ?? 0) >= rounds + 2, { what: "two more rounds" });
+    assertEquals(counts(), [2, 3]);
   }));
