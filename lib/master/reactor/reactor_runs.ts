@@ -65,7 +65,7 @@ export class ReactorRuns {
         return;
       } catch (error) {
         if (tries === 1) log.error(`The reactor cannot be started, and is tried again: ${messageOf(error)}`);
-        
+        await sleep(RETRY_MS, this.#ending.signal).catch(() => {});
       }
     }
   }
