@@ -154,12 +154,6 @@ export const OUTSIDE: readonly Equivalent[] = [
     why: FLOW,
   },
   {
-    file: "lib/jobs/undelivered.ts",
-    code: "if (!filed && isBrief(delivery)) return;",
-    change: "return; → {}",
-    why: NO_DIFFERENCE,
-  },
-  {
     file: "lib/jobs/undelivered_log.ts",
     code: "return old.length < files.length;",
     change: "< → <=",
