@@ -55,11 +55,11 @@ export async function openAttached(
     ];
     await write(conn, joinBytes([new TextEncoder().encode(`${head.join("\r\n")}\r\n\r\n`), bytes]));
     const reader = conn.readable.getReader();
-    const { status, rest } = await readHead(reader);
+    const { status, length, rest } = await readHead(reader);
     if (status === 101 || status === 200) {
       return { output: output(rest, reader), input: (given) => writeAllTo(conn, given), [Symbol.dispose]: dispose };
     }
-    const text = await textOf(rest, reader);
+    const text = await textOf(rest, length, reader);
     dispose();
     return { status, text };
   } catch (error) {
@@ -108,8 +108,16 @@ async function writeAllTo(conn: Deno.Conn, given: Uint8Array | ReadableStream<Ui
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Reads the head of an answer; `rest` are the bytes after it. */
-async function readHead(reader: Reader): Promise<{ readonly status: number; readonly rest: Uint8Array }> {
+/** The head of an answer. */
+interface Head {
+  readonly status: number;
+  /** The bytes of the answer, if the engine says so. */
+  readonly length: number;
+  /** What has come of them with the head. */
+  readonly rest: Uint8Array;
+}
+
+async function readHead(reader: Reader): Promise<Head> {
   let read: Uint8Array = new Uint8Array();
   for (;;) {
     const text = new TextDecoder("latin1").decode(read);
@@ -117,7 +125,8 @@ async function readHead(reader: Reader): Promise<{ readonly status: number; read
     if (end >= 0) {
       const status = /^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1];
       if (status === undefined) throw new CommandError("Docker's engine does not answer by HTTP");
-      return { status: Number(status), rest: read.subarray(end + 4) };
+      const length = /\r\ncontent-length: *(\d+)\r\n/i.exec(text.slice(0, end + 2))?.[1];
+      return { status: Number(status), length: Number(length ?? Infinity), rest: read.subarray(end + 4) };
     }
     if (read.length > MAX_HEAD) throw new CommandError("The head of an answer of Docker's engine is too long");
     const { value, done } = await reader.read();
@@ -135,12 +144,14 @@ async function* output(first: Uint8Array, reader: Reader): AsyncGenerator<Uint8A
   }
 }
 
-/** The text of a refusal: JSON, whose frame may be that of chunks. */
-async function textOf(first: Uint8Array, reader: Reader): Promise<string> {
-  let text = "";
+/** The text of a refusal: JSON, whose frame may be that of chunks. The connection may stay open after it. */
+async function textOf(first: Uint8Array, length: number, reader: Reader): Promise<string> {
+  let [bytes, text] = [new Uint8Array(), ""];
   for await (const piece of output(first, reader)) {
-    text += new TextDecoder().decode(piece);
-    if (text.trimEnd().endsWith("}") || text.length > MAX_HEAD) break;
+    bytes = joinBytes([bytes, piece]);
+    text = new TextDecoder().decode(bytes);
+    if (text.trimEnd().endsWith("}") || /\r\n0\r\n\r\n$/.test(text)) break;
+    if (bytes.length >= length || bytes.length > MAX_HEAD) break;
   }
   const json = /\{[\s\S]*\}/.exec(text);
   return json === null ? text : json[0];

@@ -82,7 +82,8 @@ function ulimits(value: Value): Value {
     if (limits === undefined) {
       throw new InvocationError(`Ulimit definition '${item}' is not in the format type=soft_limit[:hard_limit]`);
     }
-    const [soft, hard = soft] = splitParts(limits, ":", 1).map(wholeInput);
+    const [first, second = first] = splitParts(limits, ":", 1);
+    const [soft, hard] = [wholeInput(first), wholeInput(second)];
     if (soft === undefined || hard === undefined) {
       throw new InvocationError(`Limit '${item}' contains non-numeric value(s)`);
     }

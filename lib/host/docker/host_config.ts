@@ -58,9 +58,12 @@ function bindMode(given: ValueMap): string {
 /** Bindings of paths: a list of texts is the engine's own form. */
 function binds(given: Value): Value {
   if (!isMap(given)) return given;
-  return [...given].map(([path, bound]) =>
-    isMap(bound) ? `${str(path)}:${str(bound.get("bind") ?? null)}:${bindMode(bound)}` : `${str(path)}:${str(bound)}:rw`
-  );
+  return [...given].map(([path, bound]) => {
+    if (!isMap(bound)) return `${str(path)}:${str(bound)}:rw`;
+    const inside = bound.get("bind") ?? null;
+    if (inside === null) throw new InvocationError(`Binding of ${str(path)} has no "bind": ${str(bound)}`);
+    return `${str(path)}:${str(inside)}:${bindMode(bound)}`;
+  });
 }
 
 function devices(given: Value): Value {
@@ -103,7 +106,31 @@ function renamed(given: Value, fields: Readonly<Record<string, string>>): ValueM
   return new Map(entries);
 }
 
+/** @throws {InvocationError} If a value that is given has another type. */
+function checkTypes(what: string, values: ValueMap, types: Readonly<Record<string, NonNullable<Field["type"]>>>): void {
+  for (const [name, type] of Object.entries(types)) {
+    const value = values.get(name) ?? null;
+    if (value === null || isOfType(value, type)) continue;
+    throw new InvocationError(`Invalid type for ${what}.${name}: expected ${type} but found ${typeName(value)}`);
+  }
+}
+
 const ULIMIT = { name: "Name", soft: "Soft", hard: "Hard" };
+
+function ulimit(given: Value): ValueMap {
+  const limit = renamed(given, ULIMIT);
+  if (limit.get("Name") === null) throw new InvocationError(`Ulimit has no name: ${str(given)}`);
+  checkTypes("Ulimit", limit, { Name: "str", Soft: "int", Hard: "int" });
+  return limit;
+}
+
+/** Rates of devices: the engine takes numbers of bytes. */
+function byteRates(given: Value): Value {
+  return asList(given).map((item) =>
+    isMap(item) && item.has("Rate") ? new Map([...item, ["Rate", bytesOfSize(item.get("Rate") ?? null)]]) : item
+  );
+}
+
 const DEVICE_REQUEST = {
   driver: "Driver",
   count: "Count",
@@ -115,15 +142,18 @@ const DEVICE_REQUEST = {
 function deviceRequest(given: Value): ValueMap {
   const defaults = map({ Driver: "", Count: 0, DeviceIDs: [], Capabilities: [], Options: {} });
   const own = [...renamed(given, DEVICE_REQUEST)].filter(([, value]) => value !== null);
-  return new Map([...defaults, ...own]);
+  const request = new Map([...defaults, ...own]);
+  const types = { Driver: "str", Count: "int", DeviceIDs: "list", Capabilities: "list", Options: "dict" } as const;
+  checkTypes("DeviceRequest", request, types);
+  return request;
 }
 
 function logConfig(given: Value): Value {
   const { type, config } = { type: "Type", config: "Config" };
-  return new Map([
-    ...map({ [type]: null, [config]: {} }),
-    ...[...renamed(given, { type, config })].filter(([, v]) => v !== null),
-  ]);
+  const log = renamed(given, { type, config });
+  if (!truthy(log.get(config))) log.set(config, new Map());
+  checkTypes("LogConfig", log, { [config]: "dict" });
+  return log;
 }
 
 /** How a value becomes the engine's, and which values are sent: those that are given, or only those that are true. */
@@ -174,7 +204,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
     (value) => isMap(value) ? [...value].map(([Key, one]) => map({ Key, Value: str(one) })) : value,
   ),
   cgroup_parent: given("CgroupParent"),
-  ulimits: given("Ulimits", (value) => asList(value).map((limit) => renamed(limit, ULIMIT)), "list"),
+  ulimits: given("Ulimits", (value) => asList(value).map(ulimit), "list"),
   log_config: given("LogConfig", logConfig, "dict"),
   cpu_quota: whenTrue("CpuQuota", "int"),
   cpu_period: whenTrue("CpuPeriod", "int"),
@@ -185,8 +215,8 @@ const FIELDS: Readonly<Record<string, Field>> = {
   cpu_rt_runtime: whenTrue("CPURealtimeRuntime", "int"),
   blkio_weight: whenTrue("BlkioWeight", "int"),
   blkio_weight_device: whenTrue("BlkioWeightDevice", "list"),
-  device_read_bps: whenTrue("BlkioDeviceReadBps", "list"),
-  device_write_bps: whenTrue("BlkioDeviceWriteBps", "list"),
+  device_read_bps: whenTrue("BlkioDeviceReadBps", "list", byteRates),
+  device_write_bps: whenTrue("BlkioDeviceWriteBps", "list", byteRates),
   device_read_iops: whenTrue("BlkioDeviceReadIOps", "list"),
   device_write_iops: whenTrue("BlkioDeviceWriteIOps", "list"),
   tmpfs: whenTrue("Tmpfs", undefined, tmpfs),

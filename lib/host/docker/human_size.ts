@@ -28,7 +28,7 @@ export function bytesOfSize(size: Value): Value {
   if (isInt(size) || isFloat(size)) return size;
   const text = str(size);
   if (text === "") return 0;
-  const parts = /^([\d.]+)([bkmgt]?)b?$/i.exec(text.trim());
+  const parts = /^(-?[\d.]+)([bkmgt]?)b?$/i.exec(text.trim());
   const digits = Number(parts?.[1]);
   if (parts === null || Number.isNaN(digits)) {
     throw new InvocationError(

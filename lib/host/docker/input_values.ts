@@ -106,9 +106,10 @@ export function pairsInput(value: Value, delimiter: string): ValueMap {
 }
 
 /** Labels: a map, a list of maps and of texts, or a text. A label without a value has an empty one. */
-export function labelsInput(value: Value): ValueMap {
-  if (isMap(value)) return value;
-  const items = Array.isArray(value) ? value : splitParts(str(value));
+export function labelsInput(value: Value): Value {
+  if (isMap(value) || value === null) return value;
+  if (!Array.isArray(value) && typeof value !== "string") throw new InvocationError("Invalid label(s)");
+  const items = Array.isArray(value) ? value : splitParts(value);
   return new Map(items.map((item): [Value, Value] => {
     if (!isMap(item)) {
       const [key, rest = ""] = splitParts(str(item), "=", 1);
@@ -147,7 +148,7 @@ export function deviceRates(value: Value, { areNumbers }: { readonly areNumbers:
     }
     const given = item.get("Rate") ?? null;
     const rate = wholeInput(given);
-    if (rate === undefined && areNumbers) {
+    if (rate === undefined && (areNumbers || typeof given !== "string")) {
       throw new InvocationError(`Rate '${str(given)}' for path '${path}' is non-numeric`);
     }
     return item.set("Rate", rate ?? given);

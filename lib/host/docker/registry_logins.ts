@@ -109,7 +109,7 @@ async function findLogin(config: ValueMap, registry: string, host: ProgramHost):
   if (store !== undefined) {
     const { retcode, stdout } = await runProgram([store, "get"], host, { stdin: address, secret: true });
     if (retcode === 0) {
-      const kept = mapOrEmpty(parseJson(stdout));
+      const kept = mapOrEmpty(keptLogin(store, stdout));
       const [username, secret] = [str(kept.get("Username") ?? ""), str(kept.get("Secret") ?? "")];
       if (username === TOKEN_USER) return map({ ServerAddress: address, IdentityToken: secret });
       return map({ ServerAddress: address, Username: username, Password: secret });
@@ -128,15 +128,41 @@ function entryLogin(address: string, entry: ValueMap): Value | undefined {
   if (truthy(token)) return map({ IdentityToken: token });
   const auth = entry.get("auth");
   if (typeof auth !== "string") return undefined;
-  const [username, ...password] = new TextDecoder().decode(Uint8Array.fromBase64(auth)).split(":");
-  return map({ username, password: password.join(":"), email: entry.get("email") ?? null, serveraddress: address });
+  const text = decodedAuth(auth);
+  const colon = text?.indexOf(":") ?? -1;
+  // The entry itself is a secret.
+  if (text === undefined || colon < 0) throw new CommandError(`The login at ${address} in Docker's file is damaged`);
+  const [username, password] = [text.slice(0, colon), text.slice(colon + 1)];
+  return map({ username, password, email: entry.get("email") ?? null, serveraddress: address });
+}
+
+/** `undefined`: it is no base64. */
+function decodedAuth(auth: string): string | undefined {
+  try {
+    return new TextDecoder().decode(Uint8Array.fromBase64(auth));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+/** What a store has printed about a login. */
+function keptLogin(store: string, text: string): Value {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new CommandError(`${store} get: what it has printed is not JSON`);
+  }
 }
 
 /** All logins of the file, by address, for a build that pulls images. */
 export async function allLoginHeaders(host: ProgramHost): Promise<Record<string, string>> {
   const config = dockerConfig();
   const logins: ValueMap = new Map();
-  for (const key of mapOrEmpty(config.get("auths")).keys()) {
+  // The file names registries of a store of their own only there.
+  const keys = [...mapOrEmpty(config.get("auths")).keys(), ...mapOrEmpty(config.get("credHelpers")).keys()];
+  for (const key of new Set(keys)) {
     const found = await findLogin(config, registryHost(str(key)), host);
     if (found !== undefined) logins.set(key, found);
   }
