@@ -21,27 +21,46 @@ export interface Archived {
 }
 
 /**
- * The archive, piece by piece; tar is ended with the job.
+ * The archive, piece by piece.
  * @throws {CommandError} If tar fails.
  */
-export async function* archiveOf(
+export function archiveOf(
   { directory, paths, followsLinks = false }: Archived,
-  { signal, child: onChild }: JobContext,
+  context: Pick<JobContext, "signal" | "child">,
 ): AsyncGenerator<Uint8Array> {
   const links = followsLinks ? ["-h"] : [];
-  const child = new Deno.Command(requireProgram("tar"), {
-    args: ["-c", ...links, "-C", directory, ...OWNED_BY_ROOT, "--no-recursion", "--null", "-T", "-"],
+  const args = ["-c", ...links, "-C", directory, ...OWNED_BY_ROOT, "--no-recursion", "--null", "-T", "-"];
+  return throughProgram("tar", args, [new TextEncoder().encode(paths.map((path) => `./${path}\0`).join(""))], context);
+}
+
+/**
+ * What a program makes of its input, piece by piece; it is ended with the job.
+ * @throws {CommandError} If the program fails.
+ */
+export async function* throughProgram(
+  program: string,
+  args: readonly string[],
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  { signal, child: onChild }: Pick<JobContext, "signal" | "child">,
+): AsyncGenerator<Uint8Array> {
+  const child = new Deno.Command(requireProgram(program), {
+    args: [...args],
     stdin: "piped",
     stdout: "piped",
     stderr: "null",
     signal,
   }).spawn();
   onChild(child.pid, "started");
-  const list = new TextEncoder().encode(paths.map((path) => `./${path}\0`).join(""));
-  const giving = ReadableStream.from([list]).pipeTo(child.stdin);
-  for await (const piece of child.stdout) yield piece;
-  await giving;
-  const { code } = await child.status;
-  onChild(child.pid, "ended");
-  if (code !== 0) throw new CommandError(`tar ended with ${code}`);
+  // It may fail while the output is still read, when nobody waits for it.
+  const giving = ReadableStream.from(input).pipeTo(child.stdin).then(() => undefined, (error: unknown) => ({ error }));
+  try {
+    for await (const piece of child.stdout) yield piece;
+    const failure = await giving;
+    const { code } = await child.status;
+    // Of both, the program's failure says more than that it reads no more.
+    if (code !== 0) throw new CommandError(`${program} ended with ${code}`);
+    if (failure !== undefined) throw failure.error;
+  } finally {
+    onChild(child.pid, "ended");
+  }
 }

@@ -13,6 +13,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { splitWhitespace } from "#lib/text/split_lines.ts";
+import { withoutEndSlashes } from "#lib/values/python_text.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { listUnder, mapOrEmpty } from "#lib/values/shape.ts";
 import { map, str, truthy, type ValueMap } from "#lib/values/value.ts";
@@ -51,8 +52,8 @@ function imageTag(repository: string | null, tag: string | null): string | undef
 /** A Dockerfile as the engine takes it: a path within the directory. */
 function dockerfileOf(path: string, dockerfile: string | null): string | undefined {
   if (dockerfile === null) return undefined;
-  const isInside = dockerfile.startsWith(`${path}/`);
-  return isInside ? dockerfile.slice(path.length + 1) : dockerfile;
+  const above = `${withoutEndSlashes(path)}/`;
+  return dockerfile.startsWith(above) ? dockerfile.slice(above.length) : dockerfile;
 }
 
 export const build: ModuleFunction<JobContext> = fn({

@@ -13,9 +13,9 @@ import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { requireProgram } from "#lib/programs/run_program.ts";
 import { mapOrEmpty, onlyStrings } from "#lib/values/shape.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { throughProgram } from "./archives.ts";
 import { engineOf } from "./connection.ts";
 import { localSource } from "./copying.ts";
 import { elapsedSince, imagesById, inspectImage } from "./lookups.ts";
@@ -57,29 +57,6 @@ function checkFile({ path, overwrite, makedirs }: ArchiveFile): void {
   Deno.mkdirSync(parent, { recursive: true });
 }
 
-/** Compresses by a program, which is ended with the job. */
-async function compress(
-  program: string,
-  body: AsyncIterable<Uint8Array>,
-  file: Deno.FsFile,
-  context: JobContext,
-): Promise<void> {
-  const child = new Deno.Command(requireProgram(program), {
-    args: ["-c"],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "null",
-    signal: context.signal,
-  }).spawn();
-  context.child(child.pid, "started");
-  const giving = ReadableStream.from(body).pipeTo(child.stdin);
-  for await (const piece of child.stdout) await writePiece(file, piece);
-  await giving;
-  const { code } = await child.status;
-  context.child(child.pid, "ended");
-  if (code !== 0) throw new CommandError(`${program} ended with ${code}`);
-}
-
 async function writePiece(file: Deno.FsFile, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
 }
@@ -96,14 +73,17 @@ async function writeArchive(
   const program = compressorOf(target.path, target.compression);
   const begun = performance.now();
   const request: EngineRequest = { method: "GET", path, timeoutS: null };
+  let isBegun = false;
   try {
     await engine.stream(request, async (body) => {
+      isBegun = true;
       using file = Deno.openSync(target.path, { write: true, create: true, truncate: true });
-      if (program !== undefined) return await compress(program, body, file, context);
-      for await (const piece of body) await writePiece(file, piece);
+      const pieces = program === undefined ? body : throughProgram(program, ["-c"], body, context);
+      for await (const piece of pieces) await writePiece(file, piece);
     });
   } catch (error) {
-    removeIfExists(target.path);
+    // What was there before stays if the engine has nothing to write.
+    if (isBegun) removeIfExists(target.path);
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(`${what}: ${error.message}`, { cause: error });
   }
