@@ -167,6 +167,8 @@ export const set_password: ModuleFunction<JobContext> = fn({
   params: { name: p.str(), password: p.str(), use_usermod: p.bool(false), root: p.str(null) },
   async run({ name, password, use_usermod, root }, host) {
     if (use_usermod) {
+      // A colon would begin the next field of the file.
+      if (password.includes(":")) return false;
       const line = `${checkUserName(name)}:${checkedWord(password, "hash of a password")}\n`;
       await runProgram(["chpasswd", "-e", ...rootOption(root)], host, { secret: true, stdin: line });
       return findShadowEntry(name, root)?.passwd === password;

@@ -151,7 +151,7 @@ export class FileWatches {
     for (const event of events) {
       if ((event.mask & overflow) !== 0) {
         this.#listener.onProblem("The kernel lost reports: more came than it keeps (fs.inotify.max_queued_events)");
-        this.#rescan();
+        gone.push(...this.#rescan());
         continue;
       }
       const watch = this.#watches.get(event.watch);
@@ -192,13 +192,17 @@ export class FileWatches {
     }
   }
 
-  /** After lost reports: directories that were made meanwhile are watched. */
-  #rescan(): void {
-    const roots = new Map(
-      [...this.#watches.values()].filter(({ options }) => options.recurse || options.autoAdd)
-        .map((watch) => [watch.root, watch]),
-    );
-    for (const watch of roots.values()) this.#addTree({ ...watch, path: watch.root });
+  /**
+   * After lost reports: directories that were made meanwhile are watched.
+   * @returns The paths given to watch that are gone.
+   */
+  #rescan(): string[] {
+    const roots = [...this.#watches].filter(([, watch]) => watch.path === watch.root);
+    return roots.flatMap(([number, watch]) => {
+      if (this.#addTree(watch) !== undefined) return [];
+      this.#forget(number, watch);
+      return [watch.root];
+    });
   }
 
   #dropTree(path: string): void {

@@ -41,7 +41,8 @@ export function psqlWords(
 export function passwordLine({ host, port, user }: PsqlPlace, password: string): string {
   const place = !host || host.startsWith("/") ? "localhost" : host;
   const escapeField = (text: string) => text.replace(/[\\:]/g, "\\$&");
-  return [place, port || "*", "*", user || "*"].concat(escapeField(password)).join(":");
+  const anyOr = (text: string | null | undefined) => text ? escapeField(text) : "*";
+  return [escapeField(place), anyOr(port), "*", anyOr(user), escapeField(password)].join(":");
 }
 
 /**

@@ -90,10 +90,8 @@ export async function psql(
   const words = psqlWords(await postgresProgram("psql", context), place, args);
   const run = (env: Value) => runServerProgram(words, { runas, env, stdin }, context);
   const result = password === undefined ? await run(null) : await withSecretFile(
-    passwordLine(
-      { ...place, host, user: connection.user ?? runas ?? undefined, port: connection.port ?? undefined },
-      password,
-    ),
+    // Salt leaves out the configured user and port, so that the password is not found if a user is configured.
+    passwordLine({ ...place, user: place.user ?? runas ?? undefined }, password),
     runas,
     context,
     (path) => run(new Map([["PGPASSFILE", path]])),

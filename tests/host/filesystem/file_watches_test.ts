@@ -132,3 +132,23 @@ Deno.test("after the end nothing is told", () =>
     await new Promise((resolve) => setTimeout(resolve, 200));
     assertEquals(events, []);
   }));
+
+Deno.test("after lost reports new directories are watched, and a path that went meanwhile is told of", () =>
+  watching(async (root, { watches, events, gone, problems }) => {
+    const queue = Number(Deno.readTextFileSync("/proc/sys/fs/inotify/max_queued_events"));
+    for (const name of ["tree", "going"]) Deno.mkdirSync(`${root}/${name}`);
+    for (const name of ["file", "other"]) Deno.writeTextFileSync(`${root}/${name}`, "");
+    for (const name of ["tree", "going"]) assert(watches.add(`${root}/${name}`, NEW));
+    const plain = { ...NEW, mask: INOTIFY_MASKS.attrib, recurse: false, autoAdd: false };
+    for (const name of ["file", "other"]) assert(watches.add(`${root}/${name}`, plain));
+    // Equal reports that follow each other are one. Nothing reads them before this ends.
+    for (let i = 0; i <= queue; i++) Deno.chmodSync(`${root}/${i % 2 === 0 ? "file" : "other"}`, 0o600);
+    Deno.mkdirSync(`${root}/tree/new`);
+    for (const name of ["going", "file"]) Deno.removeSync(`${root}/${name}`, { recursive: true });
+    await eventually(() => gone.length === 2, { what: "both are told of" });
+    assertEquals(new Set(gone), new Set([`${root}/going`, `${root}/file`]));
+    assertEquals(problems, ["The kernel lost reports: more came than it keeps (fs.inotify.max_queued_events)"]);
+    Deno.writeTextFileSync(`${root}/tree/new/file`, "");
+    await eventually(() => events.some(({ path }) => path === `${root}/tree/new/file`), { what: "the new directory" });
+    assertEquals(watches.size, 3);
+  }));
