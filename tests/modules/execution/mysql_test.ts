@@ -5,10 +5,18 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
+import { valueQuoting } from "#lib/host/mysql/quoting.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { int, isMap, map, type Value } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
+import {
+  changeStatement,
+  createStatement,
+  existsStatement,
+  serverKind,
+  type UserLogin,
+} from "#modules/execution/mysql/user_statements.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { callState } from "#tests/support/calls/state_call.ts";
@@ -170,4 +178,89 @@ withServer("mysql_query puts results into a file, and runs the statements of a f
   const linked = call("mysql_query.run", [], { ...out, output: `${root}/theirs/out.txt` });
   await assertRejects(() => linked, CommandError, "not followed as root");
   assertEquals(await Deno.readTextFile(`${root}/roots`), "as it was");
+});
+
+Deno.test("the statements for users are Salt's for each server and login", () => {
+  const quote = valueQuoting(true);
+  const kinds = {
+    "MySQL 5.7": serverKind("5.7.44-log", "authentication_string"),
+    "MySQL 8": serverKind("8.0.11", "authentication_string"),
+    "MariaDB 10.3": serverKind("10.3.39-MariaDB", "Password"),
+    "MariaDB 10.4": serverKind("10.4.0-MariaDB-1:10.4", "authentication_string"),
+  };
+  assertEquals(Object.values(kinds).map(({ hasAlterUser }) => hasAlterUser), [false, true, false, true]);
+  const none: UserLogin = {
+    ...{ user: "o'x", host: "localhost", password: null, passwordHash: null, isPasswordless: false, bySocket: false },
+    ...{ column: null, plugin: "mysql_native_password" },
+  };
+  const found = "SELECT User,Host FROM mysql.user WHERE User = 'o''x' AND Host = 'localhost'";
+  const user = "'o''x'@'localhost'", at = " WHERE User='o''x' AND Host='localhost'";
+  const [column, old] = ["`authentication_string`", "`Password`"];
+  const [native, sha2] = ["'mysql_native_password'", "caching_sha2_password"];
+  // The hash that MySQL's manual has for this password.
+  const hash = "*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4", bySocket = { isPasswordless: true, bySocket: true };
+  const update = "UPDATE mysql.user SET", create = `CREATE USER ${user}`, alter = `ALTER USER ${user} IDENTIFIED`;
+  const cases: readonly (readonly [keyof typeof kinds, Partial<UserLogin>, readonly [string, string, string]])[] = [
+    ["MySQL 5.7", { password: "mypass" }, [
+      `${found} AND ${column} = PASSWORD('mypass')`,
+      `${create} IDENTIFIED BY 'mypass'`,
+      `${update} ${column}=PASSWORD('mypass')${at}`,
+    ]],
+    ["MySQL 5.7", { passwordHash: hash }, [
+      `${found} AND ${column} = '${hash}'`,
+      `${create} IDENTIFIED BY PASSWORD '${hash}'`,
+      `${update} ${column}='${hash}'${at}`,
+    ]],
+    ["MySQL 5.7", bySocket, [
+      `${found} AND plugin = 'auth_socket'`,
+      `${create} IDENTIFIED WITH auth_socket`,
+      `${update} ${column}='', plugin='auth_socket'${at}`,
+    ]],
+    ["MySQL 8", { password: "mypass" }, [
+      `${found} AND ${column} = '${hash}'`,
+      `${create} IDENTIFIED WITH ${native} BY 'mypass'`,
+      `${alter} WITH ${native} BY 'mypass'`,
+    ]],
+    ["MySQL 8", { password: "mypass", plugin: sha2 }, [
+      found,
+      `${create} IDENTIFIED WITH '${sha2}' BY 'mypass'`,
+      `${alter} WITH '${sha2}' BY 'mypass'`,
+    ]],
+    ["MySQL 8", { passwordHash: hash }, [
+      `${found} AND ${column} = '${hash}'`,
+      `${create} IDENTIFIED WITH ${native} AS '${hash}'`,
+      `${alter} WITH ${native} AS '${hash}'`,
+    ]],
+    ["MySQL 8", { isPasswordless: true }, [`${found} AND ${column} = ''`, create, `${alter} WITH ${native}`]],
+    ["MySQL 8", bySocket, [
+      `${found} AND plugin = 'auth_socket'`,
+      `${create} IDENTIFIED WITH auth_socket`,
+      `${alter} WITH 'auth_socket' AS 'o''x'`,
+    ]],
+    ["MariaDB 10.3", { password: "a\\'" }, [
+      `${found} AND ${old} = PASSWORD('a\\\\''')`,
+      `${create} IDENTIFIED BY 'a\\\\'''`,
+      `${update} ${old}=PASSWORD('a\\\\''')${at}`,
+    ]],
+    ["MariaDB 10.3", bySocket, [
+      `${found} AND plugin = 'unix_socket'`,
+      `${create} IDENTIFIED VIA unix_socket`,
+      `${update} ${old}='', plugin='unix_socket'${at}`,
+    ]],
+    ["MariaDB 10.4", { password: "mypass" }, [
+      `${found} AND ${column} = PASSWORD('mypass')`,
+      `${create} IDENTIFIED BY 'mypass'`,
+      `${alter} VIA ${native} USING PASSWORD('mypass')`,
+    ]],
+    ["MariaDB 10.4", { isPasswordless: true }, [
+      `${found} AND ${column} = ''`,
+      create,
+      `${alter} VIA ${native} USING ''`,
+    ]],
+  ];
+  for (const [name, more, statements] of cases) {
+    const login = { ...none, ...more }, kind = kinds[name], { sql, error } = existsStatement(login, kind, quote);
+    assertEquals([sql, createStatement(login, kind, quote), changeStatement(login, kind, quote)], statements);
+    assertEquals(error, more.plugin === undefined ? undefined : "Unable to verify password.");
+  }
 });
