@@ -131,6 +131,11 @@ export class RequestTimeoutError extends Error {
   }
 }
 
+/** The connection to a master has ended, because the minion ends or takes another master. */
+export class MasterLeftError extends Error {
+  override name = "MasterLeftError";
+}
+
 /**
  * A request is larger than the master accepts. It was not sent, since the master would close the connection without a
  * reply.

@@ -5,7 +5,7 @@
  */
 
 import type { MinionOpts } from "#lib/config/options.ts";
-import { SignInError } from "#lib/errors.ts";
+import { messageOf, SignInError } from "#lib/errors.ts";
 import type { MasterConnection } from "#lib/minion/masters/master_connection.ts";
 import type { Masters } from "#lib/minion/masters/masters.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -48,6 +48,7 @@ export class ServedMasters {
     for (;;) {
       try {
         await connection.connect();
+        await known.takeFirstPillar(connection);
         break;
       } catch (error) {
         if (!(error instanceof SignInError) || !this.#isOneOfMany) throw error;
@@ -56,16 +57,20 @@ export class ServedMasters {
         await sleep(waitS * 1000, closing);
       }
     }
-    await known.takeFirstPillar(connection);
     await sent.fireStart(connection, known.grains);
     connection.spool.flush();
     serving();
   }
 
-  /** A master has restarted, or serves in place of another one, whose pillar is not this one's. */
+  /** A master has restarted, or serves in place of another one, whose pillar is not this one's. Never rejects. */
   async greet(connection: MasterConnection, why: "restarted" | "changed"): Promise<void> {
-    const { known, sent } = this.#minion;
-    if (why === "changed") await known.takeFirstPillar(connection);
+    const { log, closing, known, sent } = this.#minion;
+    try {
+      if (why === "changed") await known.takeFirstPillar(connection);
+    } catch (error) {
+      if (closing.aborted) return;
+      log.error(`The pillar stays the one of the master before: ${messageOf(error)}`);
+    }
     await sent.fireStart(connection, known.grains);
   }
 

@@ -57,6 +57,8 @@ class Beacon {
   /** When it looks next, as `performance.now()`. */
   dueMs = Infinity;
   looking = false;
+  /** Whether its own code was called to begin. */
+  isOpened = false;
   closed = false;
   lastError = "";
   collected: ValueMap[] = [];
@@ -122,8 +124,12 @@ export class BeaconRunner {
 
   #remove(name: string, beacon: Beacon): void {
     this.#beacons.delete(name);
+    this.#end(name, () => beacon.close());
+  }
+
+  #end(name: string, end: () => void): void {
     try {
-      beacon.close();
+      end();
     } catch (error) {
       this.#parts.log.warning(`Beacon ${name} could not be ended: ${messageOf(error)}`);
     }
@@ -148,26 +154,51 @@ export class BeaconRunner {
   async #start(settings: BeaconSettings): Promise<void> {
     const { name } = settings;
     const beacon = new Beacon(settings);
+    // Known from now on: a configuration that comes while it is loaded neither begins it again nor forgets to end it.
+    this.#beacons.set(name, beacon);
     try {
-      const module = await this.#load(settings);
-      if (module === undefined) return;
-      const config = ownConfig(settings.maps);
-      const reason = await module.validate(config);
-      if (reason !== undefined) return this.#nameInvalid(name, reason);
-      const own = module.permissions ?? "none";
-      if (permissionKey(own) !== permissionKey(this.#parts.permissions)) {
-        if (this.#parts.permissions === "none") this.#parts.elsewhere(name, own);
-        return;
-      }
-      this.#beacons.set(name, beacon);
-      this.#parts.begin(name);
-      const running = await module.open(config, this.#hostOf(beacon));
-      if (beacon.closed) return running.close?.();
-      beacon.running = running;
-      if (running.look !== undefined) this.#schedule(beacon);
+      if (!await this.#open(beacon)) this.#drop(name, beacon);
     } catch (error) {
+      if (!beacon.isOpened) this.#drop(name, beacon);
       this.#reportFailure(beacon, messageOf(error));
     }
+  }
+
+  /** Forgets a beacon that cannot run here, unless another one has taken its place. */
+  #drop(name: string, beacon: Beacon): void {
+    if (this.#beacons.get(name) === beacon) this.#beacons.delete(name);
+  }
+
+  /**
+   * Opens a beacon, unless it has been closed meanwhile.
+   * @returns Whether this thread can run it.
+   */
+  async #open(beacon: Beacon): Promise<boolean> {
+    const { name, maps } = beacon.settings;
+    const module = await this.#load(beacon.settings);
+    if (module === undefined) return false;
+    const config = ownConfig(maps);
+    const reason = await module.validate(config);
+    if (beacon.closed) return false;
+    if (reason !== undefined) {
+      this.#nameInvalid(name, reason);
+      return false;
+    }
+    const own = module.permissions ?? "none";
+    if (permissionKey(own) !== permissionKey(this.#parts.permissions)) {
+      if (this.#parts.permissions === "none") this.#parts.elsewhere(name, own);
+      return false;
+    }
+    beacon.isOpened = true;
+    this.#parts.begin(name);
+    const running = await module.open(config, this.#hostOf(beacon));
+    if (beacon.closed) {
+      this.#end(name, () => running.close?.());
+      return false;
+    }
+    beacon.running = running;
+    if (running.look !== undefined) this.#schedule(beacon);
+    return true;
   }
 
   async #load({ name, module }: BeaconSettings): Promise<BeaconModule | undefined> {

@@ -52,7 +52,7 @@ export function readInterval(given: Value | undefined, loopMs: number): number |
   const looks = toNumber(given);
   if (looks === undefined) return `interval ${str(given)} is no number`;
   const everyMs = Math.max(1, Math.ceil(looks * 1000 / loopMs)) * loopMs;
-  if (everyMs > MAX_MS) return `interval ${str(given)} is too long`;
+  if (!(everyMs <= MAX_MS)) return `interval ${str(given)} is ${Number.isNaN(everyMs) ? "no number" : "too long"}`;
   return looks <= 0 ? undefined : everyMs;
 }
 

@@ -10,6 +10,7 @@ import type { Backoff } from "#lib/minion/masters/backoff.ts";
 import { Crypticle } from "#lib/crypto/crypticle.ts";
 import {
   AuthenticationError,
+  MasterLeftError,
   MsgpackError,
   RequestTimeoutError,
   RequestTooLargeError,
@@ -429,7 +430,7 @@ export class MasterLink {
 
   /** Closes the link; running requests and sign-ins fail. */
   close(): void {
-    this.#closing.abort(new Error("The link to the master is closed"));
+    this.#closing.abort(new MasterLeftError("The link to the master is closed"));
     this.#channel.close();
   }
 }

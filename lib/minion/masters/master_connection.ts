@@ -9,7 +9,7 @@
 
 import { type MasterEntry, masterName } from "#lib/config/master_entries.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { messageOf, SignInError, WireError } from "#lib/errors.ts";
+import { MasterLeftError, messageOf, SignInError, WireError } from "#lib/errors.ts";
 import type { KeptReturns } from "#lib/jobs/kept_returns.ts";
 import { replacementFor } from "#lib/jobs/oversized_return.ts";
 import type { HostData } from "#lib/minion/worker/job_protocol.ts";
@@ -333,7 +333,7 @@ export class MasterConnection {
     try {
       await this.ask(load);
     } catch (error) {
-      if (error instanceof SignInError && !this.#choosesMaster) this.#parts.fail(error, this);
+      if (error instanceof SignInError) this.#parts.fail(error, this);
       throw error;
     }
   }
@@ -357,7 +357,20 @@ export class MasterConnection {
     await this.#gap;
     const standIn = this.#standIn;
     if (standIn !== undefined) return await standIn.request(load);
-    return await this.#current.link.request(load, this.#parts.closing);
+    return await this.#askCurrent((link) => link.request(load, this.#parts.closing));
+  }
+
+  /** Asks the master in use. One of several to choose from that refuses the minion by now is left for the next one. */
+  async #askCurrent<T>(ask: (link: MasterLink) => Promise<T>): Promise<T> {
+    const opened = this.#current;
+    try {
+      return await ask(opened.link);
+    } catch (error) {
+      if (!(error instanceof SignInError) || !this.#choosesMaster) throw error;
+      this.#leave(opened);
+      // As if it were away: what waits is sent to the next one.
+      throw new MasterLeftError(`The master ${masterName(opened.entry)} refuses this minion: ${error.message}`);
+    }
   }
 
   /**
@@ -375,7 +388,7 @@ export class MasterConnection {
    */
   async requestPillar(load: ValueMap): Promise<ValueMap> {
     await this.#gap;
-    return await this.#current.link.requestPillar(load, this.#parts.closing);
+    return await this.#askCurrent((link) => link.requestPillar(load, this.#parts.closing));
   }
 
   /** Closes its sockets. Returns stay in the spool. */

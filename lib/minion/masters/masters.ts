@@ -7,6 +7,7 @@
 
 import {
   AuthenticationError,
+  MasterLeftError,
   NoMasterError,
   RequestTimeoutError,
   RequestTooLargeError,
@@ -130,7 +131,6 @@ export function connectedMasters(masters: Masters | undefined): Masters {
 
 /** Whether a master or the connection to it may cause this error at any time. */
 export function isMasterTrouble(error: unknown): error is Error {
-  return [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError].some((kind) =>
-    error instanceof kind
-  );
+  const kinds = [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError, MasterLeftError];
+  return kinds.some((kind) => error instanceof kind);
 }

@@ -142,7 +142,7 @@ export class Subscription {
         // until the new one is active. Publishes that come twice are dropped by their serial.
         old = this.#inbox;
         this.#disturbed = false;
-        this.listen(this.#parts.opts.publish_port ?? publishPort);
+        this.#listen(this.#parts.opts.publish_port ?? publishPort);
       }
       this.#parts.log.debug(restarted ? "The master is a new one" : "The master is the same");
       if (restarted) this.#parts.onRestart();
@@ -168,8 +168,14 @@ export class Subscription {
     return this.#parts.reader.trust(credentials);
   }
 
-  /** Subscribes at the master's port, and reads publishes until the subscription is closed. */
+  /** Subscribes at the master's port, in place of an earlier subscription, and reads publishes until it is closed. */
   listen(port: number): void {
+    const old = this.#inbox;
+    this.#listen(port);
+    old?.close();
+  }
+
+  #listen(port: number): void {
     const inbox = this.#subscribe(port);
     this.#inbox = inbox;
     const take = async () => {

@@ -26,7 +26,10 @@ Deno.test("an interval counts looks as Salt's, or is a time with a unit", () => 
   for (const given of ["5", "abc", "0s", "-1s", "1000d"]) {
     assertStringIncludes(String(readInterval(given, 1_000)), `interval ${given} is no time`);
   }
-  assertStringIncludes(String(readInterval([], 1_000)), "is no number");
+  for (const given of [[], float(NaN)]) assertStringIncludes(String(readInterval(given, 1_000)), "is no number");
+  for (const given of [1e9, float(Infinity), 2n ** 70n]) {
+    assertStringIncludes(String(readInterval(given, 1_000)), "is too long");
+  }
   assertStringIncludes(intervalWarning(-1) ?? "", "interval -1 is not above 0");
   assertEquals(intervalWarning(5), undefined);
 });
@@ -66,4 +69,6 @@ Deno.test("enabled is changed where Salt changes it", () => {
   assertEquals(withEnabled(map({ a: 1 }), false), map({ a: 1, enabled: false }));
   assertEquals(withoutEnabled(toValue([{ a: 1 }, { enabled: true }])), toValue([{ a: 1 }]));
   assertEquals(withoutEnabled(toValue([{ enabled: false }])), toValue([{ enabled: false }]));
+  assertEquals(withoutEnabled(map({ a: 1, enabled: true })), map({ a: 1 }));
+  assertEquals(withoutEnabled(map({ a: 1, enabled: false })), map({ a: 1, enabled: false }));
 });

@@ -9,7 +9,10 @@ import { mastersTest, untilLogged } from "#tests/support/fleet/masters.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { SignInError } from "#lib/errors.ts";
-import type { Fleet } from "#tests/support/fleet/fleet.ts";
+import { type Fleet, untilKey } from "#tests/support/fleet/fleet.ts";
+import { fireEvent } from "#lib/bus/fire.ts";
+import { minionBus } from "#lib/bus/paths.ts";
+import { map } from "#lib/values/value.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 
 const FAILOVER = { master_type: "failover", master_alive_interval: 1 };
@@ -41,6 +44,13 @@ mastersTest(
     assertEquals((await runJob(a, "test.ping")).get("web1"), true);
     const { cachedir, hash_type } = a.masterOpts;
     assertEquals(jobStore(cachedir, { hashType: hash_type }).getReturn(jid, "web1"), undefined);
+    // A master that refuses the minion by now is left for the next one, and the minion does not end.
+    assertEquals((await a.saltKey("--reject", "web1", "--include-accepted", "--yes")).code, 0);
+    await untilKey(a, "web1", "rejected");
+    const event = map({ tag: "my/tag", data: map({ n: 1 }) });
+    await b.untilServing(["web1"], () => fireEvent(minionBus(a.minionOpts("web1")), "fire_master", event));
+    assertEquals((await runJob(b, "test.ping")).get("web1"), true);
+    assertStringIncludes(site.logs.join("\n"), "refuses this minion: Minion failed to authenticate with the master");
   },
 );
 
