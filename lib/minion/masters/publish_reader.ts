@@ -119,6 +119,10 @@ export class PublishReader {
     if (!isMap(load)) throw new WireError("a publish whose load is not a map", "load");
     const serial = load.get("serial");
     const jid = load.get("jid");
+    // What is no number would be above no serial and below none.
+    if (serial !== undefined && !Number.isSafeInteger(serial)) {
+      throw new WireError(`a publish with the serial ${truncateValue(serial)}`, "serial");
+    }
     if (typeof serial === "number" && !this.#isNext(serial, jid ?? null)) return undefined;
     load.delete("serial"); // part of the envelope, not of the job
     const withinS = announcedS(load);

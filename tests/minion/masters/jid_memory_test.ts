@@ -165,3 +165,15 @@ Deno.test("an id that the journal cannot take is named in the log, and in the fi
   await Promise.resolve();
   assertEquals(known(it.open(), 1), [0]);
 });
+
+Deno.test("the serials of the 64 keys that were used last are kept, also by the next process", () => {
+  using it = memoryFixture();
+  const memory = it.open(), key = (n: number) => n.toString(16).padStart(16, "0");
+  for (let n = 0; n < 64; n++) memory.add(jid(n), { key: key(n), serial: n + 1 });
+  memory.add(jid(64), { key: key(0), serial: 100 });
+  memory.add(jid(65), { key: key(64), serial: 65 });
+  for (const one of [memory, it.open()]) {
+    assertEquals([0, 1, 2, 64].map((n) => one.lastSerial(key(n))), [100, 0, 3, 65]);
+    assertEquals(known(one, 66).length, 66);
+  }
+});

@@ -6,7 +6,7 @@ import { JidMemory } from "#lib/minion/masters/jid_memory.ts";
 import { PublishReader, type ReaderRules } from "#lib/minion/masters/publish_reader.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { SignInCredentials } from "#lib/minion/masters/sign_in.ts";
-import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { float, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { MasterKeys, memoryLog, type PublishLies, TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -260,6 +260,11 @@ const HOSTILE: readonly (readonly [what: string, value: Value])[] = [
   ["a jid that is empty", map({ ...LOAD, jid: "" })],
   ["a jid that is a number", map({ ...LOAD, jid: 20260101 })],
   ["a jid of 10 KB", map({ ...LOAD, jid: "1".repeat(10_000) })],
+  ["a serial that is NaN", map({ ...LOAD, serial: float(NaN) })],
+  ["a serial that is infinite", map({ ...LOAD, serial: float(Infinity) })],
+  ["a serial that is half a number", map({ ...LOAD, serial: float(1.5) })],
+  ["a serial that is a text", map({ ...LOAD, serial: "7" })],
+  ["a serial that is None", map({ ...LOAD, serial: null })],
   ["an arg that is a map", map({ ...LOAD, arg: {} })],
   ["an arg that is None", map({ ...LOAD, arg: null })],
 ];
@@ -320,4 +325,31 @@ Deno.test("one of the last 64 publishes may be repeated without a warning; older
   it.lines.length = 0;
   assertEquals(read(65, 65), undefined);
   assertStringIncludes(it.lines.join("\n"), "WARNING Dropped a publish with serial 65 after 100: it is a replay");
+});
+
+Deno.test("a syndic takes the jobs of all targets with their signatures, checks none, and runs each once", () => {
+  const { read } = readerFixture({
+    takesAll: true,
+    operators: {
+      check: () => {
+        throw new Error("a syndic checks no signature");
+      },
+    },
+  });
+  const op = "its signature";
+  for (const [n, tgt] of ["db1", "(", "*"].entries()) {
+    const load = read({ jid: jid(n), tgt, tgt_type: "pcre", op });
+    assertEquals([load?.get("tgt"), load?.get("op")], [tgt, op]);
+  }
+  assertEquals(read({ jid: jid(2) }), undefined);
+  assertThrows(() => read({ jid: "../1" }), WireError);
+});
+
+Deno.test("a key is that of a publish if it opens it, and no other key or frame is an error", () => {
+  const keys = new MasterKeys(masterKey), frame = keys.publish(LOAD);
+  const isFor = (frame: Uint8Array, key: string) => PublishReader.isFor(frame, key);
+  assertEquals(isFor(frame, keys.sharedKey), true);
+  assertEquals(isFor(keys.publish(LOAD, { value: [1] }), keys.sharedKey), false);
+  assertEquals([generateKeyString(), "", "no key"].map((key) => isFor(frame, key)), [false, false, false]);
+  for (const [, invalid] of INVALID_FRAMES) assertEquals(isFor(invalid, keys.sharedKey), false);
 });
