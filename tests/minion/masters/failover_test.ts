@@ -152,7 +152,7 @@ function withModule(fleet: Fleet, masters: readonly string[]): Fleet {
 mastersTest("salt-call takes the first master that signs the minion in", 2, {}, async (site) => {
   const [a, b] = site.fleets;
   await a.stopMaster();
-  a.minionOpts("web1", { master: site.list, auth_tries: 1, auth_timeout: 1 });
+  a.minionOpts("web1", { master: site.list, auth_tries: 1, auth_timeout: 4 });
   const { code, out, err } = await a.saltCall("web1", "--out=json", "config.get", "master_port");
   assertEquals([code, out], [0, `{\n    "local": ${b.masterOpts.ret_port}\n}\n`]);
   assertStringIncludes(err, "the next of the list is tried");
