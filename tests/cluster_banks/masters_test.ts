@@ -42,11 +42,11 @@ clusterTest(
     assertEquals([accepted.code, await listed(b, "minions")], [0, ["web1"]]);
     await starting;
     assertEquals(await b.saltJson("web1", "test.ping"), map({ web1: true }));
-    await b.salt("web1", "mine.send", "test.ping");
+    assertEquals(await b.saltJson("web1", "mine.send", "test.ping"), map({ web1: true }));
     await eventually(async () => {
       const mine = await runner(a, "mine.get", "web1", "test.ping");
       return isMap(mine) && mine.get("web1") === true;
-    }, { what: "the mine at the other master" });
+    }, { what: "the mine at the other master", everyMs: 200 });
     const { out } = await a.salt("--preview-target", "-G", "id:web1");
     assertStringIncludes(out, "web1");
     const deleted = await a.saltKey("-y", "-d", "web1");
