@@ -163,7 +163,7 @@ Deno.test({
         await clickText(page, "Set the schedule up");
         await untilText(page, "Plan the states of 2 minions every 24 hours?");
         await page.keyboard.press("Enter");
-        await untilText(page, "1 minion of 2 differs from the states, by the last plans");
+        await untilText(page, "1 minion of 2 differs from the states, by the last plans", 120_000);
         await untilText(page, `file.managed ${fleet.root}/${IDS[2]}/motd`);
         await page.waitForSelector("details summary", { timeout: 30_000 });
         await page.click("details summary");
