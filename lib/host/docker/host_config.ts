@@ -110,8 +110,7 @@ function renamed(given: Value, fields: Readonly<Record<string, string>>): ValueM
 function checkTypes(what: string, values: ValueMap, types: Readonly<Record<string, NonNullable<Field["type"]>>>): void {
   for (const [name, type] of Object.entries(types)) {
     const value = values.get(name) ?? null;
-    if (value === null || isOfType(value, type)) continue;
-    throw new InvocationError(`Invalid type for ${what}.${name}: expected ${type} but found ${typeName(value)}`);
+    if (value !== null) checkType(`${what}.${name}`, value, type);
   }
 }
 
@@ -244,6 +243,12 @@ function hostOnly(name: string, value: Value): Value {
   return value;
 }
 
+/** @throws {InvocationError} If it is of another type. */
+function checkType(what: string, value: Value, type: Field["type"]): void {
+  if (isOfType(value, type)) return;
+  throw new InvocationError(`Invalid type for ${what}: expected ${type} but found ${typeName(value)}`);
+}
+
 function isOfType(value: Value, type: Field["type"]): boolean {
   if (type === undefined) return true;
   if (type === "int") return isInt(value) || (typeof value === "boolean" && !isFloat(value));
@@ -263,9 +268,7 @@ export function hostConfig(args: ValueMap): ValueMap {
   for (const [name, { to, sends, make, type }] of Object.entries(FIELDS)) {
     const value = args.get(name) ?? null;
     if (value === null || (sends === "true" && !truthy(value))) continue;
-    if (!isOfType(value, type)) {
-      throw new InvocationError(`Invalid type for ${name} param: expected ${type} but found ${typeName(value)}`);
-    }
+    checkType(`${name} param`, value, type);
     config.set(to, make === undefined ? value : make(value));
   }
   return config;
