@@ -29,6 +29,11 @@ export class BoundedMap<Key, Item> {
     this.#items.set(key, item);
   }
 
+  /** All entries, the oldest first. */
+  [Symbol.iterator](): MapIterator<[Key, Item]> {
+    return this.#items.entries();
+  }
+
   /** Removes the item under `key`, if it is there. */
   delete(key: Key): void {
     this.#items.delete(key);

@@ -6,6 +6,7 @@
 
 import type { BusEvent } from "#lib/bus/event.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -14,7 +15,7 @@ const MAX_JOBS = 100;
 
 /** What one reader has seen so far. */
 export class FormattedEvents {
-  readonly #jobs = new Map<Value, ValueMap>();
+  readonly #jobs = new BoundedMap<Value, ValueMap>(MAX_JOBS);
   readonly #minions = new Map<string, ValueMap>();
   readonly #grainsOf: (id: string) => ValueMap | undefined;
 
@@ -40,7 +41,7 @@ export class FormattedEvents {
     const minions = new Map(
       (Array.isArray(ids) ? ids : []).map((id): [Value, ValueMap] => [id, map({ success: false })]),
     );
-    this.#keep(
+    this.#jobs.set(
       jid,
       new Map<Value, Value>([
         ["jid", jid],
@@ -57,7 +58,7 @@ export class FormattedEvents {
     const sign = jobSign(tag);
     if (sign === undefined) return undefined;
     const job: ValueMap = this.#jobs.get(sign.jid) ?? new Map();
-    this.#keep(sign.jid, job);
+    this.#jobs.set(sign.jid, job);
     const known = job.get("minions");
     const minions: ValueMap = isMap(known) ? known : new Map();
     const fields = ["return", "retcode", "success"].map((name): [Value, Value] => [name, data.get(name) ?? null]);
@@ -67,12 +68,6 @@ export class FormattedEvents {
     if (data.get("fun") !== "grains.items" || !isMap(grains)) return this.#shownJobs();
     this.#minions.set(sign.id, map({ grains }));
     return this.#shownMinions();
-  }
-
-  #keep(jid: Value, job: ValueMap): void {
-    this.#jobs.set(jid, job);
-    const [oldest] = this.#jobs.keys();
-    if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
   }
 
   #key(data: ValueMap): string {
@@ -96,7 +91,7 @@ export class FormattedEvents {
   }
 
   #shownJobs(): string {
-    return dumpJson(map({ jobs: this.#jobs }));
+    return dumpJson(map({ jobs: new Map(this.#jobs) }));
   }
 
   #shownMinions(): string {

@@ -89,9 +89,13 @@ export class UserRights {
     return reached;
   }
 
-  /** Whether the user sees this job: an own one, or any with the right to list jobs. */
-  seesJob(load: ValueMap | undefined): boolean {
-    return load?.get("user") === this.user || this.mayRun("runner", "jobs.list_job");
+  /**
+   * Which jobs the user sees: own ones, or all with the right to list jobs. To be asked for once for many jobs.
+   * @returns Whether those of a user are among them.
+   */
+  seenJobs(): (user: Value | undefined) => boolean {
+    const seesAll = this.mayRun("runner", "jobs.list_job");
+    return (user) => seesAll || user === this.user;
   }
 }
 

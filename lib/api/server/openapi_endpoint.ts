@@ -4,9 +4,9 @@
  */
 
 import { argumentsSchema } from "#lib/api/calls/function_catalogue.ts";
-import { ApiError } from "#lib/api/http/api_error.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
+import { provenSession } from "#lib/api/endpoints/proven.ts";
 import type { PathRoute } from "#lib/api/http/route_table.ts";
 import { toValue } from "#lib/values/value.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -30,12 +30,12 @@ export function openApiMethods(routes: () => readonly PathRoute<Methods>[]): Met
 
 async function document(
   routes: readonly PathRoute<Methods>[],
-  { query, session }: ApiRequest,
+  request: ApiRequest,
   { functions }: ApiParts,
 ): Promise<ValueReply> {
-  if (query.get("functions") !== "1") return { value: toValue(openApiDocument(routes)) };
+  if (request.query.get("functions") !== "1") return { value: toValue(openApiDocument(routes)) };
   // Loading all modules takes memory and time.
-  if (session === undefined) throw new ApiError(401, "No authentication credentials given");
+  provenSession(request);
   const types = (await functions.all()).map((one) => [`${one.kind}.${one.name}`, argumentsSchema(one)]);
   return { value: toValue(openApiDocument(routes, Object.fromEntries(types))) };
 }

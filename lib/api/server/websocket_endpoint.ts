@@ -8,6 +8,7 @@ import { ApiError } from "#lib/api/http/api_error.ts";
 import type { HttpAnswer } from "#lib/api/http/exchange.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { FormattedEvents } from "#lib/api/endpoints/formatted_events.ts";
+import { provenToken } from "#lib/api/endpoints/proven.ts";
 import { UserRights } from "#lib/api/endpoints/rights.ts";
 import { oncePerEvent } from "#lib/api/endpoints/once_per_event.ts";
 import { sessionReader } from "#lib/api/endpoints/session_stream.ts";
@@ -34,10 +35,9 @@ export const SOCKET_OF_SESSION: ApiEndpoint = {
   summary: "The events of the master over a WebSocket.",
   needs: "session",
   handle(request, parts) {
-    const { held, client } = request;
-    if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
+    const held = provenToken(request);
     // A socket of another site's page would come with the cookie.
-    if (!request.request.headers.get("x-auth-token")) checkOwnOrigin(request.request, client);
+    if (!request.request.headers.get("x-auth-token")) checkOwnOrigin(request.request, request.client);
     return upgrade(request, held, parts);
   },
 };

@@ -13,6 +13,7 @@ import { t } from "#lib/api/http/json_schema.ts";
 import { readPresence } from "#lib/fleet/presence_file.ts";
 import { QUESTION } from "#lib/jobs/listing.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { fullReturns, isReturn } from "./full_returns.ts";
 
 /** A path that asks the minions of a target for one function. */
 function askedOfMinions(
@@ -41,28 +42,17 @@ function askedOfMinions(
         const tgt = target ?? connectedIds(request, parts);
         if (tgt.length === 0) return { value: map({ minions: new Map() }) };
         const low = map({
-          client: "local",
           fun,
           tgt,
           tgt_type: target === null ? "list" : query.get("type") ?? "glob",
           kwarg: kwarg ?? new Map(),
           metadata: QUESTION,
-          full_return: true,
         });
-        const [answers] = await runChunk(low, sessionCaller(request, parts));
-        return { value: map({ minions: isMap(answers) ? returnsIn(answers) : new Map() }) };
+        const answers = [...await fullReturns(low, request, parts)].filter(([, full]) => isReturn(full));
+        return { value: map({ minions: new Map(answers.map(([id, full]) => [id, full.get("ret") ?? null])) }) };
       },
     },
   };
-}
-
-/** What the minions returned. One that did not return has an outcome, and a text for people that says so. */
-function returnsIn(answers: ValueMap): ValueMap {
-  const returns: ValueMap = new Map();
-  for (const [id, full] of answers) {
-    if (isMap(full) && !full.has("outcome")) returns.set(id, full.get("ret") ?? null);
-  }
-  return returns;
 }
 
 /** The connected minions that the user sees: nobody waits for others. */

@@ -66,7 +66,7 @@ export const FLEET_MINION: Methods = {
     answers: [{ doc: "The minion.", schema: MINION }],
     async handle(request, parts) {
       const { id, rights } = seenMinion(request, parts);
-      return { value: await shownMinion(id, readPresence(parts.opts.cachedir), { rights, parts }) };
+      return { value: await shownMinion(id, readPresence(parts.opts.cachedir), viewOf(rights, parts)) };
     },
   },
 };
@@ -102,7 +102,8 @@ export const FLEET_JOBS: Methods = {
     async handle(request, parts) {
       const { id, rights } = seenMinion(request, parts);
       const after = request.query.get("after");
-      const { page, next } = pageOf(await seenJobs(id, { rights, parts }), {
+      const jobs = (await parts.jobs.ofMinion(id)).filter(viewOf(rights, parts).sees);
+      const { page, next } = pageOf(jobs, {
         limit: limitOf(request.query),
         isAfter: ({ jid }) => after === null || jid < after,
         cursor: ({ jid }) => jid,
@@ -152,17 +153,15 @@ function seenMinion(request: ApiRequest, parts: ApiParts): { readonly id: string
   return { id, rights };
 }
 
-/** Whose view it is, and where it comes from. */
+/** What the pages of minions come from, and which of their jobs the user sees. */
 interface View {
-  readonly rights: UserRights;
   readonly parts: ApiParts;
+  sees(job: MinionJob): boolean;
 }
 
-/** The jobs of a minion that the user may see, the newest first: own ones, or all with the right to list jobs. */
-async function seenJobs(id: string, { rights, parts: { jobs } }: View): Promise<MinionJob[]> {
-  const all = await jobs.ofMinion(id);
-  if (rights.mayRun("runner", "jobs.list_job")) return all;
-  return all.filter(({ jid }) => jobs.get(jid)?.user === rights.user);
+function viewOf(rights: UserRights, parts: ApiParts): View {
+  const sees = rights.seenJobs();
+  return { parts, sees: ({ jid }) => sees(parts.jobs.get(jid)?.user) };
 }
 
 /** @throws {ApiError} 400 for a target that cannot be read. */
@@ -197,8 +196,8 @@ async function listFleet(request: ApiRequest, parts: ApiParts): Promise<ValueRep
     isAfter: (one) => after === null || descending * compareStrings(one.key, after) > 0,
     cursor: (one) => one.key,
   });
-  const minions: Value[] = [];
-  for (const { id } of page) minions.push(await shownMinion(id, presence, { rights, parts }));
+  const minions: Value[] = [], view = viewOf(rights, parts);
+  for (const { id } of page) minions.push(await shownMinion(id, presence, view));
   const connected = all.filter((id) => isConnected(id, presence)).length;
   return { value: map({ minions, total: all.length, connected, next }) };
 }
@@ -218,21 +217,21 @@ function sinceMs(id: string, { present, gone }: Presence): number | undefined {
   return present.get(id) ?? gone.get(id);
 }
 
-async function shownMinion(id: string, presence: Presence, view: View): Promise<ValueMap> {
-  const grains = dataOf(view.parts).get(id)?.grains;
+async function shownMinion(id: string, presence: Presence, { parts, sees }: View): Promise<ValueMap> {
+  const grains = dataOf(parts).get(id)?.grains;
   const text = (name: string) => {
     const value = grains?.get(name);
     return typeof value === "string" ? value : null;
   };
   const since = sinceMs(id, presence);
-  const [last] = await seenJobs(id, view);
+  const last = (await parts.jobs.ofMinion(id)).find(sees);
   return map({
     id,
     connected: isConnected(id, presence),
     since: since === undefined ? null : since / 1000,
     version: text("saltversion"),
     os: text("osfinger") ?? text("os"),
-    last: last === undefined ? null : shownJob(last, view.parts),
+    last: last === undefined ? null : shownJob(last, parts),
   });
 }
 

@@ -175,7 +175,7 @@ async function seenJob(
   const rights = UserRights.of(request, parts);
   const { jid } = request.params;
   const load = isJid(jid) ? await parts.store.getLoad(jid) : undefined;
-  if (load === undefined || !rights.seesJob(load)) throw new ApiError(404, "There is no such job");
+  if (load === undefined || !rights.seenJobs()(load.get("user"))) throw new ApiError(404, "There is no such job");
   return { jid, load };
 }
 
@@ -184,10 +184,9 @@ type JobTest = (job: IndexedJob) => boolean;
 
 async function listJobs(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
   const { query } = request;
-  const rights = UserRights.of(request, parts);
-  const seesAll = rights.mayRun("runner", "jobs.list_job");
+  const sees = UserRights.of(request, parts).seenJobs();
   const [after, output, limit] = [query.get("after"), query.get("output"), limitOf(query)];
-  const tests = [(job: IndexedJob) => seesAll || job.user === rights.user, ...testsOf(query)];
+  const tests = [(job: IndexedJob) => sees(job.user), ...testsOf(query)];
   const wanted = (await parts.jobs.newest()).filter((job) => tests.every((test) => test(job)));
   const how = { limit, isAfter: ({ jid }: IndexedJob) => after === null || jid < after, cursor: jidOf };
   const { page, next } = output === null || output === ""

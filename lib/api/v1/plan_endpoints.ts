@@ -4,14 +4,14 @@
  * @module
  */
 
-import { runChunk } from "#lib/api/calls/run_chunks.ts";
-import { sessionCaller } from "#lib/api/endpoints/callers.ts";
 import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
 import type { FleetPlan } from "#lib/api/endpoints/plans.ts";
+import { provenToken } from "#lib/api/endpoints/proven.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { checkedBody } from "./checked_body.ts";
+import { fullReturns, isReturn } from "./full_returns.ts";
 
 const PLAN = {
   hash: t.text("Names the plan: of all its minions."),
@@ -81,17 +81,9 @@ export const PLAN_APPLY: Methods = {
   },
 };
 
-/** The one entry of a job's answer: the returns by id. */
-async function returnsOf(low: ValueMap, request: ApiRequest, parts: ApiParts): Promise<ReadonlyMap<string, ValueMap>> {
-  const chunk = new Map<Value, Value>([...low, ["client", "local"], ["full_return", true]]);
-  const [entry] = await runChunk(chunk, sessionCaller(request, parts));
-  const returns = isMap(entry) ? [...entry] : [];
-  return new Map(returns.flatMap(([id, full]) => isMap(full) ? [[str(id), full]] : []));
-}
-
-function ownerOf({ held }: ApiRequest): string {
-  if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
-  return `${held.eauth} ${held.name}`;
+function ownerOf(request: ApiRequest): string {
+  const { eauth, name } = provenToken(request);
+  return `${eauth} ${name}`;
 }
 
 async function makePlan(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
@@ -102,7 +94,7 @@ async function makePlan(request: ApiRequest, parts: ApiParts): Promise<ValueRepl
   }
   const low = map({ tgt: body.get("tgt") ?? null, tgt_type: body.get("tgt_type") ?? "glob", fun: "state.plan" });
   if (mods.length > 0) low.set("arg", [mods]);
-  const answers = await returnsOf(low, request, parts);
+  const answers = await fullReturns(low, request, parts);
   if (answers.size === 0) throw new ApiError(404, "No minion matches the target, or none answers");
   const plans = new Map<string, string>();
   const returns = new Map<Value, Value>();
@@ -154,7 +146,7 @@ async function applyPlan(request: ApiRequest, parts: ApiParts): Promise<ValueRep
   const returns = new Map<Value, Value>();
   for (const [hash, tgt] of byHash) {
     const low = map({ tgt, tgt_type: "list", fun: "state.apply", kwarg: map({ plan: hash }) });
-    const answers = await returnsOf(low, request, parts);
+    const answers = await fullReturns(low, request, parts);
     for (const id of tgt) {
       const full = answers.get(id);
       lists[outcomeOf(full)].push(id);
@@ -169,7 +161,7 @@ async function applyPlan(request: ApiRequest, parts: ApiParts): Promise<ValueRep
  * return may have changed something, and has a text as well.
  */
 function outcomeOf(full: ValueMap | undefined): "applied" | "failed" | "skipped" | "silent" {
-  if (full === undefined || full.has("outcome")) return "silent";
+  if (!isReturn(full)) return "silent";
   if (!isMap(full.get("ret"))) return "skipped";
   return full.get("retcode") === 0 ? "applied" : "failed";
 }

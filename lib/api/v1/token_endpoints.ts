@@ -8,6 +8,7 @@ import { ApiError } from "#lib/api/http/api_error.ts";
 import { endSessionCookie } from "#lib/api/http/cookies.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
+import { provenSession, provenToken } from "#lib/api/endpoints/proven.ts";
 import type { ApiSession } from "#lib/api/endpoints/sessions.ts";
 import { isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { auditFor } from "#lib/api/endpoints/auditing.ts";
@@ -38,7 +39,7 @@ export const TOKENS: Methods = {
     onlyJson: true,
     answers: [{ doc: "The rows, the oldest first.", schema: t.object({ tokens: t.list(ROW) }) }],
     handle: (request, { apiTokens }) => {
-      const rows = apiTokens.list(sessionOf(request));
+      const rows = apiTokens.list(provenSession(request));
       return { value: map({ tokens: rows.map(shownRow) }) };
     },
   },
@@ -82,14 +83,9 @@ export const SESSIONS: Methods = {
   },
 };
 
-function sessionOf({ session }: ApiRequest): ApiSession {
-  if (session === undefined) throw new ApiError(401, "No authentication credentials given");
-  return session;
-}
-
 /** @throws {ApiError} 403 to an API token: one that was stolen could make itself a successor. */
 function ownSession(request: ApiRequest): ApiSession {
-  const session = sessionOf(request);
+  const session = provenSession(request);
   if (session.apiToken !== undefined) throw new ApiError(403, "An API token cannot do this; log in");
   return session;
 }
@@ -116,16 +112,12 @@ function makeToken(request: ApiRequest, parts: ApiParts): ValueReply {
   if (apiTokens.list(session).length >= MAX_API_TOKENS) {
     throw new ApiError(409, `A user has at most ${MAX_API_TOKENS} API tokens`);
   }
-  const { held } = request;
-  if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
   const id = ApiTokens.newId(), lifeS = days * 86_400;
-  const { name: user, eauth, groups, authList } = held;
-  const salts = tokens.make(
+  const { name: user, eauth, groups, authList } = provenToken(request);
+  const { token } = tokens.make(
     { name: user, eauth, groups, authList, apiToken: { id, rules: rules ?? undefined } },
     lifeS,
   );
-  const token = salts.data.get("token");
-  if (typeof token !== "string") throw new TypeError("a token of Salt's without its text");
   const expireS = Math.floor(Date.now() / 1000) + lifeS;
   const { secret, row } = apiTokens.make({ id, name, user, eauth, rules, expireS, token });
   auditFor(user, request, parts)({ what: "make token", target: id, count: null, outcome: "done" });
@@ -142,7 +134,7 @@ function rulesIn(value: Value | undefined): readonly Value[] | null {
 
 function deleteToken(request: ApiRequest, parts: ApiParts): ValueReply {
   const { tokens, apiTokens } = parts;
-  const session = sessionOf(request);
+  const session = provenSession(request);
   const { id } = request.params;
   if (!apiTokens.list(session).some((row) => row.id === id)) throw new ApiError(404, "There is no such API token");
   // An API token may end itself, and no other.
