@@ -50,7 +50,7 @@ const LONG_FOLDERS_MS = 1_800_000;
 /** The test files that take longest. They start first: a long file that starts last runs alone at the end. */
 const LONGEST = [
   "tests/interop/salt_suite_test.ts",
-  "tests/interop/our_minion_on_master_test.ts",
+  ...["3007", "3006", "3008"].map((salt) => `tests/interop/pairs/our_minion_on_${salt}_test.ts`),
   "tests/interop/shared_files_test.ts",
   "tests/interop/minion_on_our_master_test.ts",
   "tests/interop/python_clients_test.ts",

@@ -1,21 +1,16 @@
 /**
- * Python minions of each version on our master.
+ * Python minions of each version beside ours on our master: jobs that are signed, and jobs one at a time.
  * @module
  */
 
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { TestOperator } from "#tests/support/fleet/operator.ts";
 import { run } from "#tests/support/processes.ts";
-import { proveFleet } from "./fleet_proof.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, testWithPython } from "./salts.ts";
 import { jsonDocuments, Site } from "./site.ts";
 
 for (const version of PYTHON_SALTS) {
-  await testWithPython(version, "a minion of {} serves our master", (python, t) => {
-    return proveFleet(t, { master: OURS, minion: python });
-  });
-
   await testWithPython(version, "a minion of {} runs a signed job as ours does", async (python) => {
     await using operator = await TestOperator.withAgent("alice");
     await using site = new Site();

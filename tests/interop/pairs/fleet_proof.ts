@@ -14,8 +14,8 @@ import { samePem } from "#lib/crypto/pem.ts";
 import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { run } from "#tests/support/processes.ts";
-import type { Salt } from "./salts.ts";
-import { jsonDocuments, Site } from "./site.ts";
+import type { Salt } from "#tests/interop/salts.ts";
+import { jsonDocuments, Site } from "#tests/interop/site.ts";
 
 export interface Pair {
   /** The implementation of the master and of the operator's commands. */

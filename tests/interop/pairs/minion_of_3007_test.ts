@@ -1,0 +1,9 @@
+/**
+ * A minion of Salt 3007 on our master.
+ * @module
+ */
+
+import { PYTHON_SALTS } from "#tests/interop/python_salt.ts";
+import { testPythonMinion } from "./directions.ts";
+
+await testPythonMinion(PYTHON_SALTS[1]);

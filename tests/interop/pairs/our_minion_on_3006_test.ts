@@ -1,0 +1,9 @@
+/**
+ * Our minion on a master of Salt 3006.
+ * @module
+ */
+
+import { PYTHON_SALTS } from "#tests/interop/python_salt.ts";
+import { testOurMinion } from "./directions.ts";
+
+await testOurMinion(PYTHON_SALTS[0]);
