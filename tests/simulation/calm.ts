@@ -304,14 +304,19 @@ export class Calm {
       sharedKey === master.sharedKey.text && (database === undefined || this.#haveAll(load))
     );
     for (const { frame } of sample(known)) master.send(frame);
-    const seal = (key: PrivateKey, load: ValueMap) =>
-      new PublishSealer(opts[0], { sharedKey: master.sharedKey, masterKeys: { current: key } }).seal(load);
+    const seal = (key: PrivateKey, load: ValueMap, isNumbered = true) =>
+      new PublishSealer(opts[0], { sharedKey: master.sharedKey, masterKeys: { current: key }, isNumbered }).seal(load);
     const good = { fun: "test.ping", arg: [], tgt: "*", tgt_type: "glob", ret: "", user: "root" };
     // Of somebody who has the shared key, as every minion has.
     master.send(seal(keys.other, map({ ...good, jid: makeJid() })));
     const { fun: _fun, ...nothing } = good, { tgt: _tgt, ...nobody } = good;
-    for (const load of [nothing, nobody, { ...good, arg: "" }, { ...good, jid: "../../jid" }]) {
-      const frame = seal(keys.master, map({ jid: makeJid(), ...load }));
+    const noJobs = [
+      ...[nothing, nobody, { ...good, arg: "" }, { ...good, jid: "../../jid" }].map((load) =>
+        seal(keys.master, map({ jid: makeJid(), ...load }))
+      ),
+      ...["9", 1.5].map((serial) => seal(keys.master, map({ jid: makeJid(), ...good, serial }), false)),
+    ];
+    for (const frame of noJobs) {
       master.send(frame);
       publishes.refuses(frame, master.sharedKey.text);
     }

@@ -39,7 +39,7 @@ const USAGE = `Usage: deno task simulate-mutants [options]
   --guards     Only mutants that take a guard away or widen it (docs/mutants.md), and all of them.
   --list       List the mutants that compile, and run nothing.
   --count N    Number of mutants, taken from all files. Default: 20; with --guards: all.
-  --seeds N    Seeds for each, at most. Default: 1000.
+  --seeds N    Seeds for each, at most, or which: 7,33,100-120. Default: 1000.
   --seconds N  Time for each, at most. Default: 600.
   --seed N     Another sample. Default: 1.
   --file FILE  Only mutants of this file, or of one line of it: lib/jobs/redelivery.ts:112. May be repeated.
@@ -65,7 +65,7 @@ async function judge(
         "tests/simulation/run.ts",
         "--first",
         "--seeds",
-        `1-${seeds}`,
+        /^\d+$/.test(seeds) ? `1-${seeds}` : seeds,
         "--seconds",
         seconds,
       ],

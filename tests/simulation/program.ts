@@ -2,13 +2,14 @@
  * The program of a simulation, which run.ts starts with the simulated sockets and timers in place of the real ones.
  * Prints a line for each seed that breaks a promise, and a summary.
  *
- *     program.ts FIRST LAST JOBS (SECONDS | none) [trace | hash | first]
+ *     program.ts SEEDS JOBS (SECONDS | none) [trace | hash | first]
  * @module
  */
 
 import { describeError } from "#lib/errors.ts";
 import { makeKeys, type RunOutcome, simulate } from "./fleet.ts";
 import { replaceGlobals } from "./globals.ts";
+import { parseSeeds } from "./seed_list.ts";
 import { ProcessDied } from "#tests/simulation/world/world.ts";
 
 const IDS = ["m1", "m2", "m3", "m4", "m5"];
@@ -25,7 +26,7 @@ function isOfDeath(error: unknown): boolean {
   return false;
 }
 
-async function main([first, last, jobs, seconds, trace]: string[]): Promise<number> {
+async function main([seeds, jobs, seconds, trace]: string[]): Promise<number> {
   const endMs = seconds === "none" ? Infinity : performance.now() + Number(seconds) * 1000;
   const realNow = performance.now.bind(performance);
   const keys = await makeKeys(IDS);
@@ -33,7 +34,8 @@ async function main([first, last, jobs, seconds, trace]: string[]): Promise<numb
   globalThis.addEventListener("unhandledrejection", (event) => isOfDeath(event.reason) && event.preventDefault());
   const outcomes: RunOutcome[] = [];
   const failed: number[] = [];
-  for (let seed = Number(first); seed <= Number(last) && realNow() < endMs; seed++) {
+  for (const seed of parseSeeds(seeds)) {
+    if (realNow() >= endMs) break;
     const outcome = await simulate({
       seed,
       jobs: Number(jobs),
@@ -68,7 +70,7 @@ async function main([first, last, jobs, seconds, trace]: string[]): Promise<numb
 // A rejection here would be taken for the death of a process.
 Deno.exit(
   await main(Deno.args).catch((error) => {
-    print(`seed ${Deno.args[0]}: ${describeError(error)}`);
+    print(`seed ${Number.parseInt(Deno.args[0])}: ${describeError(error)}`);
     return 3;
   }),
 );

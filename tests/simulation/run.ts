@@ -4,12 +4,13 @@
  * of master and minion is the real one; sockets and timers are replaced by an import map, clocks, chance and the disk
  * by other globals (globals.ts). Says which seeds broke a promise of docs/reliability.md.
  *
- *     deno task simulate [--seeds 1-200] [--jobs 20] [--seconds N] [--trace SEED | --hash | --first]
+ *     deno task simulate [--seeds 1-200,777] [--jobs 20] [--seconds N] [--trace SEED | --hash | --first]
  * @module
  */
 
 import { OptionError, parseOptions } from "#scripts/options.ts";
 import { runScript } from "#scripts/run_script.ts";
+import { parseSeeds } from "./seed_list.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -48,8 +49,8 @@ function importMap(): string {
 
 /** What a simulation is asked for. */
 export interface Simulation {
-  /** The first and the last seed. */
-  readonly seeds: readonly [number, number];
+  /** The seeds, as {@linkcode parseSeeds} takes them. */
+  readonly seeds: string;
   /** Jobs of each seed. */
   readonly jobs: number;
   /**
@@ -67,11 +68,11 @@ const LOOP_MS = 60_000;
 export const LOOPS = 2;
 
 /** Starts the program with the simulated modules. */
-function startProgram(map: string, { seeds: [first, last], jobs, output, seconds }: Simulation): Deno.Command {
+function startProgram(map: string, { seeds, jobs, output, seconds }: Simulation): Deno.Command {
   const program = fromFileUrl(new URL("program.ts", import.meta.url));
-  const numbers = [first, last, jobs, seconds ?? "none"].map(String);
+  const what = [seeds, String(jobs), String(seconds ?? "none")];
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--quiet", `--import-map=${map}`, program, ...numbers].concat(output ?? []),
+    args: ["run", "-A", "--no-check", "--quiet", `--import-map=${map}`, program, ...what].concat(output ?? []),
     cwd: ROOT,
     stdin: "null",
     stdout: "piped",
@@ -111,21 +112,13 @@ export async function outputOf(simulation: Simulation): Promise<{ readonly code:
   return { code, text };
 }
 
-const USAGE = `deno task simulate [--seeds FIRST-LAST] [--jobs N] [--seconds N] [--trace SEED | --hash | --first]
-  --seeds    the seeds to run, as 1-1000 (default: 1-200)
+const USAGE = `deno task simulate [--seeds SEEDS] [--jobs N] [--seconds N] [--trace SEED | --hash | --first]
+  --seeds    the seeds to run, as 1-1000, or 7,33,100-120 (default: 1-200)
   --jobs     jobs of each seed (default: 20)
   --seconds  begins no more seeds after this time
   --trace    prints everything that happens with one seed
   --hash     prints a number for each seed, which differs if anything happens otherwise
   --first    ends at the first seed that breaks a promise`;
-
-function parseSeeds(text: string): [number, number] {
-  const [, first, last] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
-  if (first === undefined || Number(last ?? first) < Number(first)) {
-    throw new OptionError(`${text} are no seeds: say 1-1000, or 7`);
-  }
-  return [Number(first), Number(last ?? first)];
-}
 
 async function main(args: string[]): Promise<number> {
   const { values } = parseOptions({
@@ -150,7 +143,8 @@ async function main(args: string[]): Promise<number> {
   const seconds = values.seconds === undefined ? undefined : Number(values.seconds);
   if (seconds !== undefined && !(seconds > 0)) throw new OptionError(`${values.seconds} is no number of seconds`);
   const output = values.trace !== undefined ? "trace" : values.hash ? "hash" : values.first ? "first" : undefined;
-  const seeds = parseSeeds(values.trace ?? values.seeds);
+  const seeds = values.trace ?? values.seeds;
+  parseSeeds(seeds);
   return await runSimulation({ seeds, jobs, output, ...seconds !== undefined && { seconds } }, print);
 }
 
