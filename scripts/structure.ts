@@ -79,6 +79,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "tests/docs",
     "tests/simulation/replacements",
     "tests/interop/beacons",
+    "tests/interop/pairs",
     "tests/interop/cluster",
     "tests/interop/tracing",
     "tests/minion/python",
