@@ -36,11 +36,14 @@ export interface AnsibleInventory {
  */
 export function readInventory(json: string): AnsibleInventory {
   const inventory = parse(json);
+  // A script of the operator's own need not name the group of all; `ansible-inventory` does.
+  const others = [...inventory.keys()].map(str).filter((name) => name !== "all" && name !== "_meta");
   const group = (name: string, above: readonly string[] = []): string[] => {
-    const own = mapOrEmpty(inventory.get(name));
-    const ids = listOrEmpty(own.get("hosts")).map(str);
+    const found = inventory.get(name);
+    const own = mapOrEmpty(found);
+    const ids = (Array.isArray(found) ? found : listOrEmpty(own.get("hosts"))).map(str);
     if (above.includes(name)) return ids; // a group within itself
-    const children = listOrEmpty(own.get("children")).map(str);
+    const children = [...listOrEmpty(own.get("children")).map(str), ...name === "all" ? others : []];
     return [...new Set([...ids, ...children.flatMap((child) => group(child, [...above, name]))])];
   };
   const variables = mapOrEmpty(mapOrEmpty(inventory.get("_meta")).get("hostvars"));

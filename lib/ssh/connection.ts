@@ -7,6 +7,7 @@
  */
 
 import { messageOf, SshError, type SshFailure } from "#lib/errors.ts";
+import { statIfExists } from "#lib/os/atomic_file.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import type { RosterHost } from "./roster.ts";
 import { KeptText } from "./kept_text.ts";
@@ -284,12 +285,7 @@ function connectionError(said: string): SshError {
  */
 export async function makeKey(path: string): Promise<void> {
   try {
-    Deno.statSync(path);
-    return;
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  try {
+    if (statIfExists(path) !== undefined) return;
     Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
     const { success, stderr } = await new Deno.Command("ssh-keygen", {
       args: ["-q", "-t", "rsa", "-b", "3072", "-N", "", "-C", "salt-ssh", "-f", path],

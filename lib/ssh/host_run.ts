@@ -115,12 +115,13 @@ class HostRun {
 
   /** Runs the script of the roster, if the executable's directory is not there yet, or the options want it. */
   async preFlight(): Promise<void> {
-    if (this.#host.preFlight === null) return;
+    const { preFlight } = this.#host;
+    if (preFlight === null) return;
     if (!this.#options.forcesPreFlight && await this.#isThere()) {
       this.#options.log.info(`${this.#host.id}: ${this.#directory} is there, so ssh_pre_flight does not run`);
       return;
     }
-    await runPreFlight(this.#connection, this.#host, this.#options.place.signal);
+    await runPreFlight(this.#connection, this.#host, preFlight, this.#options.place.signal);
   }
 
   async #isThere(): Promise<boolean> {

@@ -27,13 +27,18 @@ export class PreFlightError extends SshError {
 }
 
 /**
- * Runs the script of a host that has one.
+ * Runs a script of this control host on a host.
+ * @param path Its path here.
  * @throws {PreFlightError} If it ends with another code than 0.
  * @throws {SshError} If it cannot be read, or the connection ends.
  */
-export async function runPreFlight(connection: SshConnection, host: RosterHost, signal: AbortSignal): Promise<void> {
-  if (host.preFlight === null) return;
-  const script = readScript(host.preFlight);
+export async function runPreFlight(
+  connection: SshConnection,
+  host: RosterHost,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const script = readScript(path);
   const command = preFlightCommand(host, { mark: newMark(), size: script.length });
   const outcome = await rawOutcome(connection, command, { input: script, tty: false, signal });
   if (outcome.retcode === 0) return;

@@ -11,6 +11,8 @@ import {
   unpackCall,
   unpackMessage,
 } from "#lib/ssh/messages.ts";
+import { unpackSshClientCall } from "#lib/ssh/client_call.ts";
+import { encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
@@ -72,7 +74,12 @@ Deno.test("messages come back as they were, and others are refused", () => {
   const request = { what: "request", number: 3, load: map({ cmd: "_pillar" }) } as const;
   assertEquals(unpackMessage(one(packHostMessage(request))), request);
   assertEquals(unpackAnswer(one(packHostAnswer(3, { error: "no" }))), { number: 3, answer: { error: "no" } });
+  const failed = { what: "failed", message: "no memory" } as const;
+  assertEquals(unpackMessage(one(packHostMessage(failed))), failed);
   assertThrows(() => unpackMessage(new Uint8Array([0xc1])), WireError);
+  assertThrows(() => unpackMessage(encode([1], "disk")), WireError, "no map");
+  assertThrows(() => unpackMessage(encode(map({ what: "request", load: 1 }), "disk")), WireError, "without a load");
+  assertThrows(() => unpackSshClientCall(encode(map({ fun: "test.ping" }), "disk")), WireError, "without options");
   assertThrows(() => unpackMessage(one(packHostAnswer(3, { value: 1 }))), WireError, "unknown message");
   assertThrows(() => unpackCall(one(packHostAnswer(3, { value: 1 }))), WireError, "without id");
   assertThrows(() => messageReader().push(new Uint8Array([0xff, 0, 0, 0, 1])), RangeError);

@@ -5,11 +5,12 @@ import { loadMasterConfig } from "#lib/config/load.ts";
 import { RosterError, TargetError } from "#lib/errors.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { Mine } from "#lib/fleet/mine.ts";
+import { isFile } from "#lib/os/file_kind.ts";
 import { startedProcess } from "#lib/procfs/process_facts.ts";
 import { readInventory } from "#lib/ssh/ansible_roster.ts";
 import { readMinionCache } from "#lib/ssh/cache_roster.ts";
 import { readRosterHost } from "#lib/ssh/roster.ts";
-import { EVERY_HOST, hostsOfTarget, readRosters, type RosterSources } from "#lib/ssh/rosters.ts";
+import { EVERY_HOST, hostsOfTarget, readRosters, type RosterSources, type SshTarget } from "#lib/ssh/rosters.ts";
 import { scanAddresses } from "#lib/ssh/scan_roster.ts";
 import { readSshConfig } from "#lib/ssh/sshconfig_roster.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
@@ -55,6 +56,7 @@ Deno.test("an entry with a value that ssh, a shell or rm would take for somethin
     [map({ minion_opts: ["a"] }), /minion_opts must be a map/],
     [map({ ssh_options: [1] }), /ssh_options must be a list of texts/],
     [map({ passwd: ["a"] }), /passwd must be a text/],
+    [map({ ssh_pre_flight_args: "a 'b" }), /ssh_pre_flight_args: No closing quotation/],
     [5, /the entry is int, not a map/],
   ];
   for (const [entry, text] of cases) {
@@ -62,6 +64,10 @@ Deno.test("an entry with a value that ssh, a shell or rm would take for somethin
     assertMatch(error.message, text);
   }
   assertThrows(() => readRosterHost("../x", map({}), { opts: optsWith(), warn: NONE }), RosterError, "cannot name");
+  const warnings: string[] = [];
+  const idle = map({ winrm: true, ssh_pre_hook: "", relenv: true });
+  readRosterHost("web1", idle, { opts: optsWith(), warn: (text) => warnings.push(text) });
+  assertEquals(warnings, ["web1: without effect in the roster: winrm, relenv"]);
 });
 
 Deno.test("sshconfig: hosts without patterns, with the keys of patterns that match", () => {
@@ -89,6 +95,10 @@ Deno.test("ansible: hosts of all groups with their variables, and groups within 
     map({ host: "10.0.0.1", user: "u", sudo: true, passwd: "s", minion_opts: { color: "red" } }),
   );
   assertEquals([[...hosts.keys()], group("db"), group("none")], [["w1", "w2", "d1"], ["d1", "w1", "w2"], []]);
+  const script = readInventory(JSON.stringify({ web: ["w1"], db: { hosts: ["d1"] }, _meta: { hostvars: { w2: {} } } }));
+  assertEquals([[...script.hosts.keys()], script.group("all"), script.group("web")], [["w1", "d1"], ["w1", "d1"], [
+    "w1",
+  ]]);
   assertThrows(() => readInventory("{"), RosterError, "no JSON");
   assertThrows(() => readInventory("[]"), RosterError, "no map");
 });
@@ -116,9 +126,11 @@ Deno.test("cache: addresses by range, network, grain and pillar", () => {
   const by = { host: { mine: "addr" }, user: [{ pillar: ["no", "ssh:user"] }] };
   assertEquals(entry(by), map({ host: "1.2.3.4", user: "op" }));
   assertEquals(entry({ host: { grain: "fqdn" } }), map({ host: "m1.site" }));
+  assertEquals(entry({ host: "ipv6-local", user: "id" }), map({ host: "::1", user: "m1" }));
   assertEquals(entry({ host: "192.168.0.0/16" }), "Could not determine host information for minion m1");
   assertThrows(() => entry({ host: "ipv4-strange" }), RosterError, "neither a range nor a network");
   assertThrows(() => entry({ host: { vault: "x" } }), RosterError, "none of grain, pillar, mine");
+  assertThrows(() => entry({ host: 5 }), RosterError, "5 is no way to find a value");
 });
 
 Deno.test("a roster that cannot be read is warned about, and the others count", async () => {
@@ -249,3 +261,56 @@ Deno.test("scan: the first open port of each address of the target, in order", a
   await assertRejects(() => scan("10.0.0.0/8", port), RosterError, "10.0.0.0/8 has more than");
   await assertRejects(() => scan("127.0.0.1", "22,http"), RosterError, "http is no port");
 });
+
+Deno.test("each kind of roster says what is wrong with it; one of the operator's own has the hosts of the target", () =>
+  withTemporaryDirectory(async (root) => {
+    const sources = (roster: string, more: Partial<RosterSources> = {}): RosterSources => ({
+      opts: { ...optsWith({ roster, roster_file: `${root}/roster` }), config_dir: root },
+      accepted: () => ["m1"],
+      data: new DataCache(root, { log: NONE }),
+      mine: new Mine(root, { maxBytes: 1024, log: NONE }),
+      render: () => Promise.resolve(["web1"]),
+      home: root,
+      signal: new AbortController().signal,
+      own: { has: () => false, targets: () => Promise.reject(new Error("there is none")) },
+      warn: NONE,
+      ...more,
+    });
+    const refusal = async (roster: string) =>
+      (await assertRejects(() => readRosters(sources(roster), EVERY_HOST), RosterError)).message;
+    Deno.mkdirSync(`${root}/roster`);
+    assertMatch(await refusal("flat"), /Roster file ".*roster": Is a directory/);
+    Deno.removeSync(`${root}/roster`);
+    Deno.writeTextFileSync(`${root}/roster`, "");
+    assertMatch(await refusal("flat"), /a roster is a map of hosts/);
+    const searchPath = Deno.env.get("PATH");
+    if (searchPath?.split(":").every((directory) => !isFile(`${directory}/ansible-inventory`))) {
+      assertMatch(await refusal("ansible"), /Install `ansible` to use inventory, or make the inventory an executable/);
+      Deno.writeTextFileSync(`${root}/roster`, "#!/bin/sh\necho no vault >&2; exit 4\n");
+      Deno.chmodSync(`${root}/roster`, 0o755);
+      assertMatch(await refusal("ansible"), /roster ended with 4: no vault/);
+      Deno.writeTextFileSync(`${root}/roster`, '#!/bin/sh\necho \'{"web": {"hosts": ["w1", "w2"]}}\'\n');
+      const inventory = await readRosters(sources("ansible"), EVERY_HOST);
+      const group = { tgt: "web", tgtType: "nodegroup", delimiter: ":" };
+      assertEquals([...hostsOfTarget(inventory, group, sources("ansible")).keys()], ["w1", "w2"]);
+    }
+    const cache = sources("cache");
+    cache.data.setGrains("m1", map({ ipv4: ["10.0.0.7"] }));
+    const [minions] = await readRosters(cache, EVERY_HOST);
+    assertEquals(minions.entries, new Map([["m1", map({ host: "10.0.0.7" })]]));
+    // A target that a host names reaches no roster of the operator's own: it gets all hosts, and is matched afterwards.
+    const asked: Value[] = [];
+    const own = {
+      has: (name: string) => name === "cmdb",
+      targets: (_name: string, { tgt }: SshTarget) => {
+        asked.push(tgt);
+        return Promise.resolve(new Map([["c1", map({ host: "10.0.0.8" })]]));
+      },
+    };
+    const target = { tgt: "role=web", tgtType: "glob", delimiter: ":" };
+    const byOperator = await readRosters(sources("cmdb", { own }), target);
+    assertEquals([...hostsOfTarget(byOperator, target, sources("cmdb")).keys()], ["c1"]);
+    const byHost = await readRosters(sources("cmdb", { own }), target, new Map());
+    assertEquals([...hostsOfTarget(byHost, target, sources("cmdb")).keys()], []);
+    assertEquals(asked, ["role=web", "*"]);
+  }));

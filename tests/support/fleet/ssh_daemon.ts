@@ -174,6 +174,10 @@ function sshdConfig(root: string, port: number): string[] {
     "KbdInteractiveAuthentication no",
     "MaxStartups 200:30:400",
     "Subsystem sftp internal-sftp",
+    // What runs on the host is measured too (`deno task coverage`).
+    ...["DENO_COVERAGE_DIR"].flatMap((name) => Deno.env.get(name) ?? []).map((path) =>
+      `SetEnv DENO_COVERAGE_DIR=${path}`
+    ),
   ];
 }
 
