@@ -6,6 +6,7 @@
  */
 
 import { Crypticle } from "#lib/crypto/crypticle.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { undeliveredKey } from "#lib/keys/undelivered_key.ts";
@@ -41,6 +42,10 @@ export interface CalmParts {
   /** Has something done in the process of a master. */
   inMaster(i: number, run: (master: SimulatedMaster) => void): void;
   minion(id: string): SimulatedMinion;
+  /** Whether minions keep few returns, and none for long. */
+  readonly keepsFew: boolean;
+  /** The clock of a minion is set forward by so many milliseconds. */
+  forward(id: string, ms: number): void;
   /** The clocks of all minions are set to more than a day later. */
   passDay(): void;
   /** Kills a process, which is away for a time in milliseconds. */
@@ -62,6 +67,8 @@ const BEHIND_MS = { refused: 1_000, silent: 13_000 };
 const AGAIN_MS = 5_500;
 /** The most tries of a refused return in {@linkcode HELD_MS}. */
 const MOST_TRIES = 4;
+/** How far a clock is set forward, so that a minion with few returns may not keep one any more, in milliseconds. */
+const AGED_MS = 7 * 3_600_000;
 /** How long a minion is cut off at most before it is stopped, in milliseconds. */
 const STOPPED_MS = 30_000;
 /** How long a minion reaches no master, and how soon after it its returns are there, in milliseconds. */
@@ -70,6 +77,8 @@ const CUT_OFF_MS: readonly [number, number] = [105_000, 130_000], BACK_MS = 30_0
 const END_MS = 1_000;
 /** Milliseconds after which a minion that is connected has begun a job. */
 const PROMPT_MS = 1_000;
+/** When another master of a cluster has published a job at the latest, in milliseconds. */
+const SHARED_MS = 10_000;
 /** When rows of jobs that ended after five seconds are removed at the latest, in milliseconds. */
 const CLEANED_MS = 140_000;
 /** When the records of brief jobs are removed at the latest, in milliseconds. */
@@ -102,6 +111,7 @@ export class Calm {
       ["silent", () => this.#held("silent")],
       ["stopped", () => this.#stopped()],
       ...this.#parts.isQuick ? [["cut off", () => this.#cutOff()] as const] : [],
+      ...this.#parts.keepsFew ? [["aged", () => this.#aged()] as const] : [],
     ];
     const own: readonly Trial[] = database === undefined
       ? [["expired", () => this.#expired()], ["hidden", () => this.#hidden()], ["rotated", () => this.#rotated()]]
@@ -155,9 +165,14 @@ export class Calm {
     const held = of.hold(kind);
     for (let i = 0; i < 4; i++) await this.#publish({ tgt: id }), await this.#pass(world().random.between(0, RUN_MS));
     await this.#pass(HELD_MS);
+    const waiting = of.unacknowledged.filter(([jid, endedMs]) =>
+      jid !== held.jid && !held.failed.has(jid) && endedMs >= held.sinceMs
+    ).map(([jid, endedMs]) => ({ jid, waitedMs: world().nowMs - endedMs }));
     of.release();
-    for (const { jid, waitedMs, tries } of held.behind) {
+    for (const { jid, tries } of held.behind) {
       if (kind === "silent" && tries === 1) breaks(`the return of ${jid} overtakes one that was sent once`);
+    }
+    for (const { jid, waitedMs } of [...held.behind, ...waiting]) {
       if (waitedMs > BEHIND_MS[kind]) breaks(`the return of ${jid} waits ${Math.round(waitedMs)} ms behind another`);
     }
     const [first, second] = held.triesMs;
@@ -175,6 +190,19 @@ export class Calm {
     await this.#pass(world().random.between(...CUT_OFF_MS));
     network.join(id);
     if (!await this.#done(BACK_MS)) breaks(`the return of ${jid} is not there soon after ${id} is`);
+  }
+
+  /** A return waits for longer than it may be kept. */
+  async #aged(): Promise<void> {
+    const { minion, forward, ledger, breaks } = this.#parts, id = this.#anyone(), of = minion(id);
+    of.hold("refused");
+    const jid = await this.#publish({ tgt: id }, { isPromised: false });
+    await this.#pass(DONE_MS, () => ledger.hasBegun(jid, id));
+    await this.#pass(RUN_MS);
+    forward(id, AGED_MS);
+    await this.#pass(2 * AGAIN_MS);
+    if (of.unacknowledged.some(([kept]) => kept === jid)) breaks(`${id} keeps the return of ${jid} for hours`);
+    of.release();
   }
 
   /** A minion is stopped while a return waits. */
@@ -246,19 +274,27 @@ export class Calm {
 
   /** Somebody who may write to the database writes old rows again, with more time, and rows that are no jobs. */
   async #rows(database: ModelDatabase): Promise<void> {
-    const { breaks } = this.#parts;
+    const { breaks, publishes } = this.#parts;
     const before = new Set(database.tables.publishes);
     await this.#publish({ tgt: "m*", ttlS: 5 }, { isPromised: false });
     const jid = await this.#publish({ tgt: "m*" });
     const rows = database.tables.publishes.filter((row) => !before.has(row));
     const brief = rows.filter((row) => row.jid !== jid), long = rows.find((row) => row.jid === jid);
     database.forge([
-      { ...brief[0], sealed: new Uint8Array(100) },
-      { ...brief[0], sealed: this.#parts.sealRow(new Uint8Array([0xc1])) },
+      { ...brief[0], jid: makeJid(), sealed: new Uint8Array(100) },
+      { ...brief[0], jid: makeJid(), sealed: this.#parts.sealRow(new Uint8Array([0xc1])) },
       ...long === undefined ? [] : [{ ...long, jid: makeJid() }],
     ]);
+    const next = await this.#publish({ tgt: "m*" });
+    await this.#pass(SHARED_MS);
+    if (!publishes.mastersOf(next).has("master2")) breaks(`${next} waits behind rows that are no jobs`);
     await this.#pass(CLEANED_MS);
     if (database.tables.publishes.some((row) => brief.includes(row))) breaks("rows of jobs that are over stay");
+    // A master that has begun anew does not know these jobs.
+    if (world().random.chance(0.5)) {
+      for (const name of ["master", "master2"]) this.#parts.away(name, 1_000);
+      await this.#pass(10_000);
+    }
     database.forge(brief);
     await this.#pass(5_000);
   }
@@ -292,7 +328,9 @@ export class Calm {
     await this.#pass(4_000);
     if (ledger.hasDropped) return;
     if (publishes.all.length > published) breaks("jobs are published when all is done");
+    // A master of a cluster may wait for minions of another one until their job ends.
     if (database !== undefined) return;
+    if (master(0).pending > 0) breaks("the master waits for minions when all is done");
     const files = undeliveredNames(opts[0].cachedir).filter((name) => !name.includes("."));
     if (files.length > 0) breaks(`jobs that are over are kept: ${files.join(", ")}`);
   }
@@ -355,18 +393,22 @@ function contains(bytes: Uint8Array, part: Uint8Array): boolean {
   return bytes.toHex().includes(part.toHex());
 }
 
-/** The name of a file in a minion's spool that is no return. */
-const STRANGE_RETURN = "00000000000000000001.p";
+/** What is in a file of a minion's spool that is no return. */
+const STRANGE_RETURN = encode(1, "disk");
 
 /** What a minion could find among its returns. */
 export function writeStrangeReturn(cachedir: string): void {
-  Deno.mkdirSync(`${cachedir}/returns`, { recursive: true, mode: 0o700 });
-  Deno.writeFileSync(`${cachedir}/returns/${STRANGE_RETURN}`, encode(1, "disk"), { mode: 0o600 });
+  const directory = `${cachedir}/returns`, name = `${String(Date.now() * 1000).padStart(20, "0")}.p`;
+  Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
+  Deno.writeFileSync(`${directory}/${name}`, STRANGE_RETURN, { mode: 0o600 });
 }
 
 /** Whether that is still there. */
 export function keepsStrangeReturn(cachedir: string): boolean {
-  return [...Deno.readDirSync(`${cachedir}/returns`)].some(({ name }) => name === STRANGE_RETURN);
+  const directory = `${cachedir}/returns`;
+  return [...Deno.readDirSync(directory)].some(({ name }) =>
+    name.endsWith(".p") && sameBytes(Deno.readFileSync(`${directory}/${name}`), STRANGE_RETURN)
+  );
 }
 
 /** What a master could find among its undelivered jobs: files that are cut, or of another version. */

@@ -330,6 +330,10 @@ class Fleet {
       master: (i) => found(this.#masters[i]),
       inMaster: (i, run) => this.#inMaster(this.#masterHosts[i], run),
       minion: (id) => found(this.#minions.get(id)),
+      keepsFew: this.#keepsFew,
+      forward: (id, ms) => {
+        found(this.#minionHosts.find((host) => host.name === id)).machine.offsetMs += ms;
+      },
       passDay: () => {
         for (const { machine } of this.#minionHosts) machine.offsetMs = JUMP_MS + DAY_MS;
       },

@@ -136,6 +136,11 @@ export class SimulatedMaster {
     startReactor({ opts, log, services: all, lease: this.member?.reactorLease, onOrder: parts.onOrder });
   }
 
+  /** Number of jobs with acknowledgements missing. */
+  get pending(): number {
+    return this.#delivery.size;
+  }
+
   /** What the Publisher has: the delivery of jobs, presence, and the socket. */
   #openPublisher(): [JobDelivery, PublishSocket] {
     const { process, opts, key, log } = this.#parts;

@@ -94,15 +94,23 @@ class ObservedConnection extends MasterConnection {
 export class SimulatedMinion {
   readonly #connection: ObservedConnection;
   readonly #closing: AbortController;
+  readonly #endedMs: ReadonlyMap<string, number>;
 
-  constructor(connection: ObservedConnection, closing: AbortController) {
+  /** @param endedMs When its jobs have ended, in milliseconds of the world. */
+  constructor(connection: ObservedConnection, closing: AbortController, endedMs: ReadonlyMap<string, number>) {
     this.#connection = connection;
     this.#closing = closing;
+    this.#endedMs = endedMs;
   }
 
   /** Number of returns that the master has not acknowledged. */
   get waiting(): number {
     return this.#connection.spool.size;
+  }
+
+  /** The jobs whose returns the master has not acknowledged, and when each has ended, in milliseconds of the world. */
+  get unacknowledged(): readonly (readonly [jid: string, endedMs: number])[] {
+    return [...this.#connection.spool.jids()].map((jid) => [jid, this.#endedMs.get(jid) ?? Infinity]);
   }
 
   /** How often it has sent a return. */
@@ -228,7 +236,7 @@ export async function startMinion(parts: MinionParts): Promise<void> {
     onStateRun: () => {},
   });
   connection.beforeReturn = () => checkSpool(opts, (text) => ledger.breaks(text));
-  parts.onMade(new SimulatedMinion(connection, closing));
+  parts.onMade(new SimulatedMinion(connection, closing, endedMs));
   await jobs.returnLeft();
   await connection.connect();
   connection.spool.flush();

@@ -31,11 +31,16 @@ async function main([seeds, jobs, seconds, trace]: string[]): Promise<number> {
   const realNow = performance.now.bind(performance);
   const keys = await makeKeys(IDS);
   replaceGlobals();
-  globalThis.addEventListener("unhandledrejection", (event) => isOfDeath(event.reason) && event.preventDefault());
+  let current = 0;
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    if (isOfDeath(event.reason)) event.preventDefault();
+    else print(`seed ${current}: ${describeError(event.reason)}`);
+  });
   const outcomes: RunOutcome[] = [];
   const failed: number[] = [];
   for (const seed of parseSeeds(seeds)) {
     if (realNow() >= endMs) break;
+    current = seed;
     const outcome = await simulate({
       seed,
       jobs: Number(jobs),
