@@ -3,13 +3,17 @@
  * @module
  */
 
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { MIN_KEY_BITS } from "#lib/crypto/key_bits.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { messageOf, SignInError } from "#lib/errors.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { createLogger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { Syndic } from "#lib/syndic/syndic.ts";
-import { messageOf } from "#lib/errors.ts";
-import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { Fleet, type FleetOptions } from "#tests/support/fleet/fleet.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { copyKeys } from "#tests/support/fleet/masters.ts";
 
 /** A top, and a master below it. */
 interface Layers {
@@ -147,4 +151,38 @@ layersTest("only ids that syndics names may return for others, and never for an 
       what: "the refusal",
     },
   );
+});
+
+layersTest("a syndic without a top does not start, and one top that refuses it keeps it from no other", {}, async ({
+  top,
+  low,
+}) => {
+  const minion = low.minionOpts("s1", { acceptance_wait_time: 1 }), messages: string[] = [];
+  const log = createLogger([{ level: 0, write: ({ message }) => void messages.push(message), close: () => {} }]);
+  const start = (tops: string[]) =>
+    Syndic.start({ ...low.masterOpts, syndic_master: tops, syndic_event_forward_timeout: 0.1 }, minion, log);
+  for (const none of [[], ["top:port"]]) {
+    await assertRejects(() => start(none), SignInError, "syndic_master names no master");
+  }
+  assertStringIncludes(messages.join("\n"), "syndic_master: ");
+  await using other = new Fleet({ master: { order_masters: true } });
+  // Masters that a syndic serves have one key pair, as those of a minion.
+  copyKeys(top, other);
+  await other.startMaster();
+  const store = new KeyStore(other.masterOpts.pki_dir);
+  store.put("s1", "rejected", (await PrivateKey.generate(MIN_KEY_BITS)).publicKey.pem);
+  const syndic = await start([top, other].map(({ masterOpts }) => `127.0.0.1:${masterOpts.ret_port}`));
+  try {
+    const refusal = `127.0.0.1:${other.masterOpts.ret_port} is not served, and tried again in 1 seconds`;
+    await eventually(() => messages.some((line) => line.includes(refusal)), { what: "the refusal" });
+    assertEquals(JSON.parse((await top.salt("--out=json", "web1", "test.ping")).out), { web1: true });
+    assertMatch((await syndic.describeThreads()).join("\n"), /: connected\n.*: signing in/);
+    store.remove("s1");
+    await eventually(async () => (await syndic.describeThreads()).every((line) => line.endsWith(": connected")), {
+      what: "the second sign-in",
+    });
+    assertEquals(JSON.parse((await other.salt("--out=json", "web1", "test.ping")).out), { web1: true });
+  } finally {
+    await syndic.close();
+  }
 });

@@ -81,7 +81,8 @@ async function startMasters(
 
 const PKI = "etc/salt/pki/master";
 
-function copyKeys(from: Fleet, to: Fleet): void {
+/** Gives a master that has not begun the key pair of another one, which is there. */
+export function copyKeys(from: Fleet, to: Fleet): void {
   Deno.mkdirSync(`${to.configDir}/${PKI}`, { recursive: true, mode: 0o700 });
   for (const name of ["master.pem", "master.pub"]) {
     Deno.copyFileSync(`${from.configDir}/${PKI}/${name}`, `${to.configDir}/${PKI}/${name}`);
