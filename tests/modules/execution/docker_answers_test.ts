@@ -6,6 +6,7 @@
 
 import { throughProgram } from "#modules/execution/docker/archives.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
 import { resultOrError, type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
@@ -22,7 +23,7 @@ async function withAnswers(
     const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
       await request.body?.cancel();
       const { pathname, searchParams } = new URL(request.url);
-      const answer = answers[`${request.method} ${pathname}`];
+      const answer = answers[`${request.method} ${decodeURIComponent(pathname)}`];
       if (answer === undefined) return Response.json({ message: `No such thing: ${request.url}` }, { status: 404 });
       return typeof answer === "string" ? new Response(answer) : answer(searchParams);
     });
@@ -38,6 +39,14 @@ async function withAnswers(
       await server.shutdown();
     }
   });
+}
+
+/** An answer of the engine that it could not do it. */
+const failed = () => Response.json({ message: "no space left" }, { status: 500 });
+/** An answer that differs from the second time on. */
+function inTurn(...bodies: readonly unknown[]): () => Response {
+  let count = 0;
+  return () => Response.json(bodies[Math.min(count++, bodies.length - 1)]);
 }
 
 /** An answer that breaks off after its beginning. */
@@ -117,12 +126,15 @@ Deno.test("docker: answers of an engine that say nothing, or cannot be read, are
       ["build", [root, "own", "1"], {}, /Build failed for .*Error\(s\) follow:\n\n2: it failed/],
       ["build", [root], { fileobj: "x" }, /fileobj is an object of Python/],
       ["build", [root, null, "1"], {}, /both a repository and tag are required/],
+      ["build", [], {}, /Either path or fileobj needs to be provided/],
       ["build", [`${root}/none`], {}, /You must specify a directory to build in path/],
       ["logs", ["box"], { stream: true }, /The 'stream' argument is not supported/],
       ["logs", ["box"], { since: "yesterday?" }, /since is neither a date nor a number of seconds: yesterday\?/],
       ["run", ["box", "id"], { use_vt: true }, /use_vt is not supported/],
       ["run", ["idle", "id"], { exec_driver: "nsenter" }, /Container 'idle' is not running|'nsenter' cannot be found/],
       ["copy_from", ["idle", "/a", "dest"], {}, /Destination path must be absolute/],
+      ["copy_from", ["idle", "/a", "/dev/null"], {}, /\/dev\/null already exists\. Use overwrite=True/],
+      ["copy_to", ["idle", "/dev/null", "/b"], {}, /Source must be a regular file/],
       ["copy_from", ["idle", "/a", `${root}/no/b`], {}, /Directory .*\/no does not exist/],
       ["copy_from", ["idle", "a", `${root}/b`], {}, /Source path must be absolute/],
       ["copy_to", ["idle", `${root}/none`, "/b"], {}, /Source file .*\/none does not exist/],
@@ -179,3 +191,89 @@ Deno.test("docker.pull, push, import and build: what the engine's messages say",
     }
   });
 });
+
+Deno.test("docker: lists of images, containers and files, as the engine has them", () =>
+  withAnswers({
+    "GET /info": '{"Containers": 1}',
+    "GET /version": JSON.stringify({ Version: "20.10.1-rc1", ApiVersion: "v1" }),
+    "GET /containers/box/json": JSON.stringify({ State: { Running: true, Pid: 42 } }),
+    "GET /containers/box/changes": JSON.stringify([{ Path: "/a", Kind: 0 }, { Path: "/b", Kind: 1 }, {
+      Path: "/c",
+      Kind: 7,
+    }]),
+    "GET /images/json": JSON.stringify([
+      { Id: "sha256:aaaaaaaaaaaaaaaa", RepoTags: ["own:1"], ParentId: "" },
+      { Id: "sha256:bbbbbbbbbbbbbbbb", RepoTags: ["<none>:<none>"], ParentId: "sha256:aaaaaaaaaaaaaaaa" },
+      { Id: "sha256:cccccccccccccccc", RepoTags: null, ParentId: "" },
+    ]),
+    "GET /images/own/json": JSON.stringify({ Id: "sha256:aaaaaaaaaaaaaaaa" }),
+    "GET /images/sha256:aaaaaaaaaaaaaaaa/json": JSON.stringify({ Id: "sha256:aaaaaaaaaaaaaaaa", Os: "linux" }),
+    "GET /images/sha256:bbbbbbbbbbbbbbbb/json": JSON.stringify({ Id: "sha256:bbbbbbbbbbbbbbbb" }),
+    "GET /images/sha256:cccccccccccccccc/json": JSON.stringify({ Id: "sha256:cccccccccccccccc" }),
+    "DELETE /images/sha256:bbbbbbbbbbbbbbbb": failed,
+    "DELETE /images/sha256:cccccccccccccccc": inTurn([{ Deleted: "sha256:cccccccccccccccc" }]),
+    "GET /containers/json": JSON.stringify([
+      { Id: "c1", Names: ["/box"], ImageID: "sha256:aaaaaaaaaaaaaaaa" },
+      { Id: "c2", Names: ["/other"], ImageID: "sha256:bbbbbbbbbbbbbbbb" },
+    ]),
+    "GET /images/search": JSON.stringify([
+      { name: "debian", is_official: true, star_count: 9, description: "all" },
+      { name: "mine", is_official: false, star_count: 0, description: "" },
+    ]),
+  }, async (context) => {
+    const call = (fun: string, ...args: Value[]) => context.call(`docker.${fun}`, args);
+    assertEquals(await call("info"), map({ Containers: 1 }));
+    // A version that does not begin with a number has no numbers.
+    const versions = mapOrEmpty(await call("version"));
+    assertEquals([[...versions.keys()], versions.get("VersionInfo")], [
+      ["Version", "ApiVersion", "VersionInfo"],
+      new Tuple<Value>([20, 10, 1]),
+    ]);
+    assertEquals(await call("pid", "box"), 42);
+    assertEquals(await call("diff", "box"), map({ Changed: ["/a"], Added: ["/b"], Unknown: ["/c"] }));
+    const verbose = mapOrEmpty(await context.call("docker.images", [], map({ verbose: true })));
+    const [first] = [...verbose.values()].map(mapOrEmpty);
+    assertEquals(mapOrEmpty(first.get("Info")).get("Os"), "linux");
+    assertEquals(await call("depends", "own"), map({ Containers: ["box"], Images: ["sha256:bbbbb"] }));
+    const official = await context.call("docker.search", ["x"], map({ official: true }));
+    assertEquals(official, map({ debian: { Official: true, Stars: 9, Description: "all" } }));
+    const pruned = mapOrEmpty(await context.call("docker.dangling", [], map({ prune: true })));
+    assertEquals([...pruned].map(([id, one]) => [id, mapOrEmpty(mapOrEmpty(one).get("Removed")).get("retcode")]), [
+      ["bbbbbbbbbbbb", 1],
+      ["cccccccccccc", 0],
+    ]);
+  }));
+
+Deno.test("docker: what an engine does by half is told with what it has done", () =>
+  withAnswers({
+    "GET /images/own/json": JSON.stringify({ Id: "sha256:aa" }),
+    "POST /containers/create": inTurn({ Id: "c0" }, { Id: "c0" }, { Id: "c1" }),
+    "GET /containers/c0/json": JSON.stringify({ Id: "c0", Name: "/odd", State: { Running: false } }),
+    "DELETE /containers/c0": inTurn({}),
+    "POST /containers/box/start": failed,
+    "GET /containers/c1/json": JSON.stringify({ Id: "c1", Name: "/odd", State: { Running: true, Status: "running" } }),
+    "POST /containers/c1/start": inTurn({}),
+    "GET /containers/c1/logs": failed,
+    "POST /networks/full/connect": failed,
+    "GET /containers/json": inTurn([{ Id: "c1", Names: ["/odd"] }], []),
+    "GET /containers/paused/json": JSON.stringify({ State: { Running: true, Paused: true } }),
+    "POST /containers/paused/unpause": inTurn({}),
+    "GET /containers/self/json": JSON.stringify({ State: { Running: true }, HostConfig: { AutoRemove: true } }),
+    "POST /containers/self/stop": inTurn({}),
+    "GET /networks/net": JSON.stringify({ Name: "net", Containers: { c1: { Name: "a" }, c2: { Name: "b" } } }),
+    "POST /networks/net/disconnect": failed,
+  }, async (context) => {
+    const said = async (fun: string, args: Value[], kwargs: Record<string, unknown> = {}) =>
+      str(await resultOrError(context, `docker.${fun}`, args, kwargs));
+    assertMatch(
+      await said("create", ["own"], { name: "box", start: true }),
+      /Failed to start container after creation/,
+    );
+    assertMatch(await said("run_container", ["own"], { networks: "full", auto_remove: true }), /no space left/);
+    const ran = mapOrEmpty(await context.call("docker.run_container", ["own"], map({ name: "box2" })));
+    assertEquals([ran.get("Logs"), str(ran.get("Warnings") ?? "")].map((text) => typeof text), ["string", "string"]);
+    assertMatch(str(ran.get("Warnings") ?? ""), /Failed to get logs from container.*Container state is not 'exited'/);
+    const stopped = mapOrEmpty(await context.call("docker.stop", ["paused"], map({ unpause: true })));
+    assertEquals([stopped.get("result"), stopped.get("comment")], [false, "Failed to unpause container 'paused'"]);
+    assertMatch(await said("disconnect_all_containers_from_network", ["net"]), /One or more containers failed to be/);
+  }));
