@@ -10,6 +10,8 @@ import type { Equivalent } from "#scripts/mutants/equivalent.ts";
 const MEMORY = "a bound of memory: no simulated minion has so many jobs";
 const FLOW = "the simulation has no rules of flow";
 const NO_DIFFERENCE = "what is promised stays true: a little is done once more, or is asked for in vain";
+const REPEATED =
+  "what has been answered is neither published nor run again: a job is waited for once more, until it ends";
 const OWN_FILES = "only what the master itself has written could say so";
 
 /** See the module. */
@@ -188,5 +190,29 @@ export const OUTSIDE: readonly Equivalent[] = [
     code: "if (!MARK.test(`${serial} ${key}`)) continue;",
     change: "continue; → {}",
     why: NO_DIFFERENCE,
+  },
+  {
+    file: "lib/master/publisher/delivery.ts",
+    code: "if (this.#redelivery.has(delivery.jid) || missing.length === 0) return;",
+    change: "this.#redelivery.has(delivery.jid) || missing.length === 0 → missing.length === 0",
+    why: REPEATED,
+  },
+  {
+    file: "lib/master/publisher/delivery.ts",
+    code: "if (this.#redelivery.has(delivery.jid) || missing.length === 0) return;",
+    change: "return; → {}",
+    why: REPEATED,
+  },
+  {
+    file: "lib/minion/masters/return_spool.ts",
+    code: "if (this.#entries.length === 0 || this.#closing.signal.aborted) return;",
+    change: "this.#entries.length === 0 || this.#closing.signal.aborted → this.#closing.signal.aborted",
+    why: "a timer of weeks is set that the next return ends",
+  },
+  {
+    file: "lib/minion/masters/return_spool.ts",
+    code: "if (failure === undefined) continue;",
+    change: "continue; → {}",
+    why: "no simulated return is too large for a master",
   },
 ];
