@@ -161,6 +161,16 @@ function networksOf(given: Value): ValueMap {
   throw new InvocationError("Invalid format for networks argument");
 }
 
+/** Removes a container after an error, which stays the reason. */
+async function removeAfter(reason: CommandError, engine: DockerEngine, id: string): Promise<void> {
+  try {
+    await removeContainer(engine, id, {});
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(`${reason.message}. Container '${id}' is still there: ${error.message}`, { cause: reason });
+  }
+}
+
 /** Puts a container into networks; if that fails, one that would remove itself is removed. */
 async function connectAll(engine: DockerEngine, id: string, networks: ValueMap, autoRemoves: boolean): Promise<void> {
   for (const [network, given] of networks) {
@@ -168,7 +178,7 @@ async function connectAll(engine: DockerEngine, id: string, networks: ValueMap, 
     try {
       await engine.ask({ method: "POST", path: enginePath("networks", str(network), "connect"), json });
     } catch (error) {
-      if (error instanceof CommandError && autoRemoves) await removeContainer(engine, id, {});
+      if (error instanceof CommandError && autoRemoves) await removeAfter(error, engine, id);
       throw error;
     }
   }

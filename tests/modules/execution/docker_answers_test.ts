@@ -247,7 +247,9 @@ Deno.test("docker: lists of images, containers and files, as the engine has them
 Deno.test("docker: what an engine does by half is told with what it has done", () =>
   withAnswers({
     "GET /images/own/json": JSON.stringify({ Id: "sha256:aa" }),
-    "POST /containers/create": inTurn({ Id: "c0" }, { Id: "c0" }, { Id: "c1" }),
+    "POST /containers/create": inTurn({ Id: "c0" }, { Id: "c0" }, { Id: "c2" }, { Id: "c1" }),
+    "GET /containers/c2/json": JSON.stringify({ Id: "c2", Name: "/left", State: { Running: false } }),
+    "DELETE /containers/c2": () => Response.json({ message: "it is busy" }, { status: 409 }),
     "GET /containers/c0/json": JSON.stringify({ Id: "c0", Name: "/odd", State: { Running: false } }),
     "DELETE /containers/c0": inTurn({}),
     "POST /containers/box/start": failed,
@@ -270,6 +272,10 @@ Deno.test("docker: what an engine does by half is told with what it has done", (
       /Failed to start container after creation/,
     );
     assertMatch(await said("run_container", ["own"], { networks: "full", auto_remove: true }), /no space left/);
+    assertMatch(
+      await said("run_container", ["own"], { networks: "full", auto_remove: true }),
+      /no space left\. Container 'c2' is still there: .*it is busy/,
+    );
     const ran = mapOrEmpty(await context.call("docker.run_container", ["own"], map({ name: "box2" })));
     assertEquals([ran.get("Logs"), str(ran.get("Warnings") ?? "")].map((text) => typeof text), ["string", "string"]);
     assertMatch(str(ran.get("Warnings") ?? ""), /Failed to get logs from container.*Container state is not 'exited'/);
