@@ -7,7 +7,13 @@
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { MANAGE_SCHEDULE, scheduleAnswer } from "#lib/protocol/tags.ts";
 import { JOB_KEYS, SETTING_KEYS } from "#lib/schedule/entry.ts";
-import { readSavedSchedule, savedSchedulePath, writeSavedSchedule } from "#lib/schedule/saved_schedule.ts";
+import {
+  joinSchedules,
+  readSavedSchedule,
+  type SavedSchedule,
+  savedSchedulePath,
+  writeSavedSchedule,
+} from "#lib/schedule/saved_schedule.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An answer of Salt's functions. */
@@ -45,7 +51,7 @@ export interface Listing {
   readonly showAll?: boolean;
   readonly showDisabled?: boolean;
   readonly where?: "opts" | "pillar" | null;
-  /** Whether the saved file is read, and no minion asked. */
+  /** Whether the files are read, and no minion asked. */
   readonly offline?: boolean;
 }
 
@@ -54,11 +60,13 @@ export async function jobs(
   context: JobContext,
   { showAll = true, showDisabled = true, where = null, offline = false }: Listing = {},
 ): Promise<ValueMap> {
-  const schedule = offline ? savedOf(context) : scheduleIn(await askSchedule(context, "list", "list", { where }));
+  const schedule = offline
+    ? offlineSchedule(context)
+    : scheduleIn(await askSchedule(context, "list", "list", { where }));
   const listed: ValueMap = new Map();
   for (const [name, entry] of schedule) {
     if (!isMap(entry) || (SETTING_KEYS.includes(str(name)) && !entry.has("function"))) {
-      listed.set(name, entry);
+      listed.set(name, isMap(entry) ? new Map(entry) : entry);
       continue;
     }
     if (str(name).startsWith("__") && !showAll) continue;
@@ -78,14 +86,27 @@ function shownEntry(entry: ValueMap): ValueMap {
   return shown;
 }
 
-/** The jobs of the saved file. */
-export function savedOf({ opts, log }: JobContext): ValueMap {
-  return new Map(readSavedSchedule(savedSchedulePath(opts), (text) => log("error", text)).schedule);
+/** What the saved file says. */
+export function savedOf({ opts, log }: JobContext): SavedSchedule {
+  return readSavedSchedule(savedSchedulePath(opts), (text) => log("error", text));
 }
 
-/** Writes the saved file of a minion that does not run. */
-export function saveOffline({ opts }: JobContext, schedule: ValueMap): void {
-  writeSavedSchedule(savedSchedulePath(opts), schedule, isMap(opts.schedule) ? opts.schedule : new Map());
+/** The jobs and settings of the configuration. */
+export function configuredOf({ opts }: JobContext): ValueMap {
+  return isMap(opts.schedule) ? opts.schedule : new Map();
+}
+
+/** The jobs and settings that the minion will have when it starts. */
+function offlineSchedule(context: JobContext): ValueMap {
+  // The minion itself names the jobs that configuration and file have differently.
+  return joinSchedules(configuredOf(context), savedOf(context), () => {});
+}
+
+/** Changes what the minion will have when it starts, and writes the saved file. */
+export function changeOffline(context: JobContext, change: (schedule: ValueMap) => void): void {
+  const schedule = offlineSchedule(context);
+  change(schedule);
+  writeSavedSchedule(savedSchedulePath(context.opts), schedule, configuredOf(context));
 }
 
 /** The place of a job: `opts`, `pillar`, or none. */

@@ -10,11 +10,12 @@ import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { SCHEDULE_KEYWORDS } from "#lib/schedule/call_keywords.ts";
+import { SETTING_KEYS } from "#lib/schedule/entry.ts";
 import { savedSchedulePath } from "#lib/schedule/saved_schedule.ts";
 import { YamlError } from "#lib/errors.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
-import { answerOf, askSchedule, jobs, placeOf, saveOffline, type ScheduleAnswer, scheduleIn } from "./_asking.ts";
+import { answerOf, askSchedule, changeOffline, jobs, placeOf, type ScheduleAnswer, scheduleIn } from "./_asking.ts";
 import { buildItem, timeConflict } from "./_item.ts";
 
 /** With `offline`, the saved file is written. */
@@ -51,11 +52,10 @@ export const add: ModuleFunction<JobContext> = fn({
     if (isTest(kwargs)) {
       return answerOf({ ...answer, comment: `Job: ${name} would be added to schedule.`, result: true });
     }
-    const schedule = map({ [name]: built.entry });
-    if (offline) saveOffline(context, new Map([...current, ...schedule]));
+    if (offline) changeOffline(context, (all) => all.set(name, built.entry));
     else {
-      const added = scheduleIn(await askSchedule(context, "add", "add", { name, schedule, persist: persists(kwargs) }));
-      if (!added.has(name)) return answerOf(answer);
+      const schedule = map({ [name]: built.entry });
+      await askSchedule(context, "add", "add", { name, schedule, persist: persists(kwargs) });
     }
     return answerOf({ comment: `Added job: ${name} to schedule.`, result: true, changes: map({ [name]: "added" }) });
   },
@@ -89,7 +89,7 @@ export const modify: ModuleFunction<JobContext> = fn({
     if (isTest(kwargs)) {
       return answerOf({ ...answer, comment: `Job: ${name} would be modified in schedule.`, changes });
     }
-    if (offline) saveOffline(context, new Map(current).set(name, built.entry));
+    if (offline) changeOffline(context, (all) => all.set(name, built.entry));
     else if (await placeOf(context, name) === "pillar") {
       return answerOf({ comment: `Failed to modify job ${name} in schedule.`, changes: new Map(), result: false });
     } else await askSchedule(context, "modify", "delete", { name, schedule: built.entry, persist: persists(kwargs) });
@@ -114,8 +114,8 @@ const deleteJob: ModuleFunction<JobContext> = fn({
     }
     if (isOffline(kwargs)) {
       const current = await jobs(context, { offline: true });
-      if (!current.delete(name)) return answerOf({ ...answer, comment: `Job ${name} does not exist.` });
-      saveOffline(context, current);
+      if (!current.has(name)) return answerOf({ ...answer, comment: `Job ${name} does not exist.` });
+      changeOffline(context, (all) => all.delete(name));
     } else {
       const where = await placeOf(context, name);
       if (where === undefined) return answerOf({ ...answer, comment: `Job ${name} does not exist.` });
@@ -141,16 +141,16 @@ export const purge: ModuleFunction<JobContext> = fn({
   run: async (_bound, context, { kwargs }) => {
     const comment: string[] = [], changes: ValueMap = new Map();
     const offline = isOffline(kwargs), current = await jobs(context, { offline });
-    const names = [...current].filter(([key, entry]) => isMap(entry) && !str(key).startsWith("__")).map(([key]) =>
-      str(key)
-    );
+    const isJob = ([key, entry]: [Value, Value]) =>
+      isMap(entry) && !str(key).startsWith("__") && !SETTING_KEYS.includes(str(key));
+    const names = [...current].filter(isJob).map(([key]) => str(key));
     for (const name of names) {
       if (isTest(kwargs)) {
         comment.push(`Job: ${name} would be deleted from schedule.`);
         continue;
       }
       const left = offline
-        ? (current.delete(name), current)
+        ? new Map()
         : scheduleIn(await askSchedule(context, "delete", "delete", { name, persist: persists(kwargs) }));
       if (left.has(name)) comment.push(`Failed to delete job ${name} from schedule.`);
       else {
@@ -158,7 +158,7 @@ export const purge: ModuleFunction<JobContext> = fn({
         changes.set(name, "removed");
       }
     }
-    if (offline && !isTest(kwargs)) saveOffline(context, current);
+    if (offline && !isTest(kwargs)) changeOffline(context, (all) => names.forEach((name) => all.delete(name)));
     return map({ comment, changes, result: true });
   },
 });
@@ -212,10 +212,7 @@ function switchAll(verb: "enable" | "disable") {
   ): Promise<Value> => {
     const answer: ScheduleAnswer = { comment: `Schedule would be ${past}.`, changes: new Map(), result: true };
     if (isTest(kwargs)) return answerOf(answer);
-    const schedule = scheduleIn(await askSchedule(context, verb, past, { persist: persists(kwargs) }));
-    if (schedule.get("enabled") !== (verb === "enable")) {
-      return answerOf({ ...answer, comment: `Failed to ${verb} schedule on minion.`, result: false });
-    }
+    await askSchedule(context, verb, past, { persist: persists(kwargs) });
     return answerOf({ ...answer, comment: `${Past} schedule on minion.`, changes: map({ schedule: past }) });
   };
 }

