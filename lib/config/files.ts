@@ -6,7 +6,7 @@
  * @module
  */
 
-import { dirName } from "#lib/os/paths.ts";
+import { dirName, joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { ConfigError, messageOf, YamlError } from "#lib/errors.ts";
@@ -37,6 +37,13 @@ export interface ReadOptions {
 
 /** The file in the directory of `default_include` that the minion writes itself: the schedule reads it. */
 export const SAVED_SCHEDULE = "_schedule.conf";
+
+/** The directory of `default_include`, in which programs write files of their own. */
+export function includeDirectory(
+  { config_dir, default_include }: { readonly config_dir: string; readonly default_include: string },
+): string {
+  return joinPath(config_dir, dirName(default_include));
+}
 
 /** The option whose jobs are merged by name: a file that is included adds to those of the main file. */
 const MERGED = "schedule";

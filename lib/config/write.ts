@@ -5,12 +5,10 @@
  */
 
 import type { ConfigFiles } from "./entry_places.ts";
-import { includePatterns } from "./files.ts";
+import { includeDirectory, includePatterns } from "./files.ts";
 import { loadMasterConfig } from "./load.ts";
 import { ConfigError } from "#lib/errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { dirName } from "#lib/os/paths.ts";
-import { absolutePathIn } from "#lib/os/root_path.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYamlMapping } from "#lib/yaml/load.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
@@ -43,7 +41,7 @@ export function updateConfig(
   if (!/^[^/\0\n]+$/.test(name) || name.startsWith(".")) return "Invalid path";
   // The master would not start with such a file.
   if (!isMap(contents)) return "The options are no dictionary";
-  const directory = dirName(absolutePathIn(place.default_include, place.config_dir));
+  const directory = includeDirectory(place);
   try {
     check(contents, place);
     const path = `${directory}/${name}`;

@@ -8,12 +8,12 @@
  * @module
  */
 
-import { SAVED_SCHEDULE } from "#lib/config/files.ts";
+import { includeDirectory, SAVED_SCHEDULE } from "#lib/config/files.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { messageOf, YamlError } from "#lib/errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { dirName } from "#lib/os/paths.ts";
+import { dirName, joinPath } from "#lib/os/paths.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
@@ -35,9 +35,8 @@ const NOTHING: SavedSchedule = { schedule: new Map(), configured: new Map() };
 const BROKEN = "YAMLError";
 
 /** The path of the file. */
-export function savedSchedulePath({ config_dir, default_include }: MinionOpts): string {
-  const directory = dirName(default_include);
-  return `${directory.startsWith("/") ? directory : `${config_dir}/${directory}`}/${SAVED_SCHEDULE}`;
+export function savedSchedulePath(opts: MinionOpts): string {
+  return joinPath(includeDirectory(opts), SAVED_SCHEDULE);
 }
 
 /**

@@ -5,8 +5,10 @@
  */
 
 import { BEACONS, BEACONS_NOT_BUILT } from "#modules/beacons/_built_in.ts";
+import { includeDirectory } from "#lib/config/files.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { dirName, joinPath } from "#lib/os/paths.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import {
   type BeaconModule,
@@ -120,8 +122,14 @@ function unknownKey(name: string, all: ValueMap, { keys }: BeaconModule): string
   return other === undefined ? undefined : `The beacon ${name} has no option ${other}${didYouMean(other, known)}`;
 }
 
-/** What is wrong with a configuration; `undefined`: nothing. */
-async function problemOf(name: string, given: Value, context: JobContext): Promise<Problem | undefined> {
+/** What a configuration means. */
+interface Checked {
+  readonly module: BeaconModule;
+  readonly maps: readonly ValueMap[];
+}
+
+/** What a configuration means, or what is wrong with it. */
+async function check(name: string, given: Value, context: JobContext): Promise<Checked | Problem> {
   const maps = configMaps(given);
   const module = maps === undefined ? name : moduleOf(name, maps);
   const found = await findModule(module, context);
@@ -129,7 +137,13 @@ async function problemOf(name: string, given: Value, context: JobContext): Promi
   if (maps === undefined) return { isMissing: false, text: `Configuration for ${module} beacon must be a list.` };
   const hasFunction = async (fun: string) => await context.catalogue.get(fun) !== undefined;
   const text = await found.validate(ownConfig(maps), hasFunction) ?? unknownKey(module, joinConfig(maps), found);
-  return text === undefined ? undefined : { isMissing: false, text };
+  return text === undefined ? { module: found, maps } : { isMissing: false, text };
+}
+
+/** What is wrong with a configuration; `undefined`: nothing. */
+async function problemOf(name: string, given: Value, context: JobContext): Promise<Problem | undefined> {
+  const checked = await check(name, given, context);
+  return "isMissing" in checked ? checked : undefined;
 }
 
 function moduleOf(name: string, maps: readonly ValueMap[]): string {
@@ -227,11 +241,7 @@ export const modify: ModuleFunction<JobContext> = fn({
     if (current === undefined) return ok(`Beacon ${name} is not configured.`);
     const changes = () => map({ diff: unifiedDiff(configLines(current), configLines(beacon_data)).join("") });
     if (isTest(call)) return { ...ok(`Beacon: ${name} would be modified.`), changes: changes() };
-    const maps = configMaps(beacon_data), old = configMaps(current);
-    const module = maps !== undefined && !isSet(joinConfig(maps), "beacon_module") && old !== undefined
-      ? moduleOf(name, old)
-      : name;
-    const problem = await problemOf(module, beacon_data, context);
+    const problem = await problemOf(name, beacon_data, context);
     if (problem !== undefined) return refused(`Beacon ${name} configuration invalid, not modifying.\n${problem.text}`);
     if (equals(beacon_data, current)) return ok(`Job ${name} in correct state`);
     const answer = await ask(call, { func: "modify", name, beacon_data }, "beacon_modify");
@@ -262,12 +272,10 @@ export const save: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   keywords: BEACONS_KEYWORDS,
   async run(_bound, context, rest) {
-    const { conf_file, default_include } = context.opts;
-    const directory = (path: string) => path.includes("/") ? path.replace(/\/[^/]*$/, "") : "";
-    const path = `${directory(conf_file)}/${directory(default_include)}/beacons.conf`;
+    const path = joinPath(includeDirectory(context.opts), "beacons.conf");
     const beacons = await listBeacons({ context, rest }, { include_pillar: false });
     try {
-      Deno.mkdirSync(directory(path), { recursive: true, mode: 0o755 });
+      Deno.mkdirSync(dirName(path), { recursive: true, mode: 0o755 });
       writeFileAtomic(path, beacons.size === 0 ? "" : asYaml(beacons), { sync: true });
     } catch (error) {
       context.log("error", `The beacons were not saved: ${messageOf(error)}`);
@@ -287,9 +295,7 @@ function setAll(func: "enable" | "disable"): ModuleFunction<JobContext> {
     async run(_bound, context, rest) {
       const call = { context, rest };
       if (isTest(call)) return ok(`Beacons would be ${func}d.`);
-      const answer = await ask(call, { func }, `beacons_${func}d`);
-      const isDone = readBeacons(answer).get("enabled") === (func === "enable");
-      if (!isDone) return refused(`Failed to ${func} beacons on minion.`);
+      await ask(call, { func }, `beacons_${func}d`);
       return ok(`${func === "enable" ? "Enabled" : "Disabled"} beacons on minion.`);
     },
   });
@@ -349,22 +355,17 @@ export const test: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), beacon_data: p.any(), seconds: p.float(LISTEN_S), look: p.bool(true) },
   async run({ name, beacon_data, seconds, look }, context) {
-    const problem = await problemOf(name, beacon_data, context);
-    if (problem !== undefined) return map({ valid: false, comment: problem.text, events: [] });
+    const checked = await check(name, beacon_data, context);
+    if ("isMissing" in checked) return map({ valid: false, comment: checked.text, events: [] });
     if (!look) return map({ valid: true, comment: VALID, events: [] });
-    const maps = configMaps(beacon_data) ?? [];
-    const module = await findModule(moduleOf(name, maps), context);
-    if ("isMissing" in module) throw new CommandError(module.text);
     const listenMs = Math.min(Math.max(seconds, 0), MAX_LISTEN_S) * 1000;
-    const { events, errors } = await lookOnce({ name, module, maps, listenMs }, context);
+    const { events, errors } = await lookOnce({ ...checked, name, listenMs }, context);
     return map({ valid: true, comment: VALID, events, ...errors.length > 0 && { errors } });
   },
 });
 
-interface Looking {
+interface Looking extends Checked {
   readonly name: string;
-  readonly module: BeaconModule;
-  readonly maps: readonly ValueMap[];
   readonly listenMs: number;
 }
 
