@@ -261,12 +261,10 @@ export const run_request: ModuleFunction<JobContext> = fn({
     const all = new Map([...request.kwargs, ...kwargs]);
     all.delete("test");
     const queue = all.get("queue") ?? null;
-    const returned = await applyStates(
-      { test: null, queue, kwargs: all },
-      context,
-      (call) => applyBoth(request.mods, call),
-    );
-    removeRequest(cachedir, name);
-    return returned;
+    return await applyStates({ test: null, queue, kwargs: all }, context, async (call) => {
+      const returned = await applyBoth(request.mods, call);
+      removeRequest(cachedir, name);
+      return returned;
+    });
   },
 });

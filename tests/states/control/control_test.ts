@@ -91,6 +91,32 @@ Deno.test("a requested run is tested, stored, and applied on request", async () 
   assertEquals((await tree.call("state.check_request")).returned, new Map());
 });
 
+Deno.test("a request stays as long as another run holds it up", async () => {
+  const other = {
+    jid: "20250101000000000000",
+    fun: "state.apply",
+    arg: [],
+    tgt: "*",
+    tgt_type: "glob",
+    ret: "",
+    user: "root",
+    pid: 5,
+  };
+  const running: (typeof other)[] = [];
+  await using tree = await openTree({
+    files: { "t.sls": "a: test.succeed_with_changes\n" },
+    context: { jobs: { running: () => Promise.resolve(running), signal: () => Promise.resolve(false) } },
+  });
+  await tree.call("state.request", ["t"], { name: "later" });
+  running.push(other);
+  const { returned, retcode } = await tree.call("state.run_request", ["later"]);
+  assert(Array.isArray(returned) && String(returned[0]).includes("is running as"), String(returned));
+  assertEquals(retcode, 1);
+  running.pop();
+  assertEquals(resultOf((await tree.call("state.run_request", ["later"])).returned, "a").get("result"), true);
+  assertEquals((await tree.call("state.run_request", ["later"])).returned, new Map());
+});
+
 Deno.test("the record of a run has every result, and that of an interrupted run shows its progress", async () => {
   await using tree = await openTree({
     files: { "t.sls": "a: test.succeed_with_changes\nb: test.fail_without_changes\n" },
