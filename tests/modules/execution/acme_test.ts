@@ -16,3 +16,9 @@ Deno.test("a name that is no name of a directory is refused", async () => {
     }
   }
 });
+
+Deno.test("acme.certs lists directories", async () => {
+  using programs = new RecordedPrograms();
+  programs.answer("certbot");
+  assertEquals(Array.isArray(await resultOrError(testContext(), "acme.certs")), true);
+});

@@ -13,6 +13,7 @@ import {
   testContext,
   testOpts,
 } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** A minion with these functions in configuration and pillar, whose master answers so. */
 function minion(
@@ -188,3 +189,27 @@ Deno.test("mine.get_docker lists the addresses of the exposed ports by image", a
   assertEquals(await of({ cidrs: ["192.0.2.0/24"] }), "{'web:1': {'ipv4': {80: ['192.0.2.1:8080', '203.0.113.9:9']}}}");
   assert((await of({ with_container_id: true, cidrs: "192.0.2.0/24" })).includes("('192.0.2.1:8080', 'one')"));
 });
+
+Deno.test("mine.send refuses what is no function, and stops with its job", async () => {
+  const web = minion(yes);
+  assertStringIncludes(
+    String(await resultOrError(web, "mine.send", ["x"], { mine_function: 5 })),
+    "mine_function is int",
+  );
+  const stopped = new AbortController();
+  Object.assign(web, { signal: stopped.signal });
+  stopped.abort();
+  const failing = { mine_function: "test.exception", message: "boom" };
+  assertStringIncludes(String(await resultOrError(web, "mine.send", ["x"], failing)), "boom");
+  assertEquals(web.requests, []);
+});
+
+Deno.test("a minion without a master has no ages, and deletes nothing of a mine that it has not", () =>
+  withTemporaryDirectory(async (root) => {
+    const context = testContext({ opts: testOpts({ root_dir: root, file_client: "local" }) });
+    for (const kwargs of [{ with_age: true }, { max_age: 5 }]) {
+      const answer = await resultOrError(context, "mine.get", ["*", "test.ping"], kwargs);
+      assertEquals(answer, "with_age and max_age need a master: a minion's own store has no times");
+    }
+    assertEquals(await resultOrError(context, "mine.delete", ["test.ping"]), false);
+  }));

@@ -76,3 +76,11 @@ Deno.test("publish says that the master does not answer, or that there is none",
   ]);
   assertEquals(isMap(result) && result.get("up"), ["web1"]);
 });
+
+Deno.test("a publish call is not published", async () => {
+  const context = minion(() => Promise.reject(new Error("the master is asked")));
+  for (const fun of ["publish.publish", "publish.full_data"]) {
+    assertEquals(await resultOrError(context, fun, ["*", "publish.publish", ["*", "test.ping"]]), new Map());
+  }
+  assertEquals(context.logged, Array(2).fill("info: Cannot publish publish calls. Returning {}"));
+});

@@ -1,7 +1,7 @@
 import { invoke } from "#lib/plugins/call.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
-import { answeringContext } from "#tests/support/calls/job_context.ts";
+import { answeringContext, resultOrError } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 
 testRecordedCases("execution", "pyenv");
@@ -33,3 +33,9 @@ for (const [fun, args, command] of CASES) {
     }
   });
 }
+
+Deno.test("pyenv.install_python refuses words of pyenv.build_env that are no variables", async () => {
+  const context = answeringContext({ "config.option": "A=1 --x B=2" });
+  const answer = await resultOrError(context, "pyenv.install_python", ["2.7.18"]);
+  assertEquals(answer, "pyenv.build_env: --x is no variable with a value");
+});

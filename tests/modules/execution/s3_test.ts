@@ -193,3 +193,15 @@ Deno.test("s3: without a key it is that of the instance's role", () =>
       else Deno.env.set("AWS_EC2_METADATA_SERVICE_ENDPOINT", before);
     }
   }));
+
+Deno.test("s3.get says that what is no XML is a file, and gets it with local_file and return_bin", () =>
+  withTemporaryDirectory(async (root) => {
+    await using service = startService(() => ({ status: 200, body: "<no xml", headers: {} }));
+    const place = { "s3.service_url": `127.0.0.1:${service.port}`, "s3.https_enable": false, "s3.path_style": true };
+    const context = testContext({ opts: testOpts({ root_dir: root, "s3.key": KEY, "s3.keyid": KEY_ID, ...place }) });
+    const get = (kwargs: Readonly<Record<string, unknown>>) => resultOrError(context, "s3.get", ["box", "f"], kwargs);
+    assertEquals(await get({}), "f is a file: local_file or return_bin gets it");
+    assertEquals(await get({ return_bin: true }), new TextEncoder().encode("<no xml"));
+    assertEquals(await get({ local_file: `${root}/f` }), `Saved to local file: ${root}/f`);
+    assertEquals(Deno.readTextFileSync(`${root}/f`), "<no xml");
+  }));

@@ -32,6 +32,12 @@ Deno.test({
       assertEquals(Deno.readTextFileSync(`${root}/got`) + Deno.readTextFileSync(`${root}/again`), "oneone");
     });
 
+    await t.step("without a key nobody is let in, and compress and timeout are options of ssh", async () => {
+      const keyless = String(await call("get", [`${root}/a file`, `${root}/x`], { key_filename: null }));
+      assertMatch(keyless, /Permission denied/);
+      assertEquals(await call("get", [`${root}/a file`, `${root}/more`], { compress: true, timeout: 20 }), null);
+    });
+
     await t.step("directories, times and several files", async () => {
       Deno.utimeSync(`${root}/tree/b`, 1e9, 1e9);
       assertMatch(String(await call("get", [`${root}/tree`, `${root}/copy`])), /not a regular file/);
@@ -68,7 +74,12 @@ Deno.test({
         String(await call("get", [`${root}/none`, `${root}/x`], { passphrase: "it's secret" })),
         /No such file/,
       );
-      for (const kwargs of [{ hostname: "-oProxyCommand=x" }, { username: "-x" }, { port: "x" }, { pkey: "x" }]) {
+      const key_filename = `${root}/key"\nProxyCommand=x`;
+      const wrong = [
+        ...[{ hostname: "-oProxyCommand=x" }, { username: "-x" }, { port: "x" }, { pkey: "x" }, { key_filename }],
+        ...[{ timeout: 0 }, { socket_timeout: "soon" }],
+      ];
+      for (const kwargs of wrong) {
         assertMatch(String(await call("get", [`${root}/a file`, `${root}/x`], kwargs)), /Invalid|not valid/);
       }
     });

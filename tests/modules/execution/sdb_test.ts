@@ -5,6 +5,8 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
+import { type Catalogue, fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
@@ -91,4 +93,25 @@ Deno.test("consul: keys are read and written over HTTP, with the token; what the
   assertEquals([...stored.keys()], ["/v1/kv/web/%C3%A4%20b%3Fc dev"]);
   assertEquals(await call("sdb.get", "sdb://consul/../agent"), "Invalid key: ../agent");
   assertEquals(await call("sdb.get", "sdb://refused/x"), "Consul answered 403 Forbidden: Permission denied");
+});
+
+Deno.test("what a driver cannot do, and a text that cannot be made, are errors with a reason", async () => {
+  const own: Readonly<Record<string, ModuleFunction<JobContext>>> = {
+    "sdb/reads.get": fn({ doc: "", params: { key: p.str() }, varKwargs: "kwargs", run: () => null }),
+    "sdb/all.get": fn({ doc: "", params: { key: p.str() }, varKwargs: "kwargs", run: () => "value" }),
+    "sdb/all.delete": fn({ doc: "", params: { key: p.str() }, varKwargs: "kwargs", run: ({ key }) => `no ${key}` }),
+  };
+  const base = testContext();
+  const catalogue: Catalogue = Object.assign(Object.create(base.catalogue), {
+    get: (name: string) => Object.hasOwn(own, name) ? Promise.resolve(own[name]) : base.catalogue.get(name),
+  });
+  const profiles = { reads: map({ driver: "reads" }), all: map({ driver: "all" }) };
+  const context = testContext({ opts: testOpts(profiles), catalogue });
+  const call = (fun: string, ...args: Value[]) => resultOrError(context, `sdb.${fun}`, args);
+  assertEquals(await call("set", "sdb://reads/x", 1), "The driver 'reads' of sdb sets nothing");
+  assertEquals(await call("delete", "sdb://reads/x"), "The driver 'reads' of sdb removes nothing");
+  assertEquals(await call("delete", "sdb://all/x"), "no x");
+  assertEquals(await call("get_or_set_hash", "sdb://reads/x", 65_537), "length is at most 65536");
+  assertEquals(await call("get_or_set_hash", "sdb://reads/x", 8, ""), "chars is empty");
+  assertEquals(await call("get_or_set_hash", "sdb://reads/x"), "The driver 'reads' of sdb sets nothing");
 });

@@ -276,6 +276,7 @@ Deno.test("status.master detects a connection to the publish port, and fires cha
   const { port } = listener.addr;
   const context = testContext({ opts: { ...testOpts(), publish_port: port } });
   assertEquals(await call("master", [null], context), null);
+  assertEquals(await call("master", ["127.0.0.1:no port"], context), null);
   assertEquals(await call("master", ["127.0.0.1", false], context), false);
   assertEquals(context.fired, []);
   assertEquals(await call("master", ["127.0.0.1"], context), false);

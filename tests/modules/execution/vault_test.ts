@@ -200,3 +200,10 @@ ext_pillar: [{vault: 'path=secret/{minion}/pass'}]
     for (const id of ["..", "."]) assertStringIncludes(await pillar(id), "Invalid path: ");
   });
 });
+
+Deno.test("vault.query refuses a method that is no word", async () => {
+  const context = job({ url: "http://127.0.0.1:1" });
+  for (const method of ["", "GET /", "GET\r\nX: y"]) {
+    assertEquals(await caller(context)("vault.query", [method, "sys/policy"]), `Invalid method: ${method}`);
+  }
+});

@@ -1,4 +1,5 @@
 import { CommandError } from "#lib/errors.ts";
+import { exists } from "#lib/os/file_kind.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { answeringContext, resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
@@ -67,3 +68,18 @@ Deno.test("virtualenv.create fetches the installer of pip, and names one that is
     );
   });
 });
+
+const SCRIPT = '#!/bin/sh\n[ "$1" != --version ] || { echo virtualenv 20.17.1; exit; }\n';
+
+Deno.test("virtualenv.create removes what a failed program has made, and nothing that was there", () =>
+  withTemporaryDirectory(async (root) => {
+    using programs = new RecordedPrograms();
+    Deno.writeTextFileSync(`${programs.path}/virtualenv`, `${SCRIPT}mkdir -p "$1/lib"; exit 3\n`, { mode: 0o755 });
+    const context = minion({});
+    Deno.mkdirSync(`${root}/old`);
+    for (const [name, isLeft] of [["old", true], ["new", false]] as const) {
+      const made = await resultOrError(context, "virtualenv.create", [`${root}/${name}`], { venv_bin: "virtualenv" });
+      assert(made instanceof Map && made.get("retcode") === 3, String(made));
+      assertEquals(exists(`${root}/${name}`), isLeft);
+    }
+  }));

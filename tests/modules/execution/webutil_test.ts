@@ -2,6 +2,7 @@ import { map } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { resultOrError, testContext } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
 import { callState } from "#tests/support/calls/state_call.ts";
 import { serverProgram } from "#tests/support/database_servers.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -29,4 +30,17 @@ Deno.test({
       assertEquals([gone.get("result"), gone.get("changes")], [true, changed]);
       assertEquals(Deno.readTextFileSync(htpasswd_file), "");
     }),
+});
+
+Deno.test("letters that are no options of htpasswd, and names that would be options, are refused", async () => {
+  using programs = new RecordedPrograms();
+  programs.answer("htpasswd");
+  const context = testContext();
+  for (const opts of ["s -c /etc/passwd", "-", "s;id"]) {
+    const answer = await resultOrError(context, "webutil.useradd", ["/x", "larry", "pw"], { opts });
+    assertEquals(answer, `Invalid options of htpasswd: ${JSON.stringify(opts)}`);
+  }
+  assertEquals(await resultOrError(context, "webutil.useradd", ["-c", "larry", "pw"]), 'Invalid file: "-c"');
+  assertEquals(await resultOrError(context, "webutil.useradd", ["/x", "-D", "pw"]), 'Invalid user: "-D"');
+  assertEquals(programs.calls(), []);
 });

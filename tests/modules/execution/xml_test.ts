@@ -1,4 +1,4 @@
-import { assertEquals } from "#tests/support/assert.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { resultOrError, testContext } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -53,4 +53,26 @@ Deno.test("elements as deep as a file can have them are read, entities of a docu
     assertEquals(await resultOrError(context, "xml.get_value", [file, "."]), `${file} is not UTF-8`);
     await Deno.writeTextFile(file, "<?xml version='1.0' encoding='none-such'?><a/>");
     assertEquals(await resultOrError(context, "xml.get_value", [file, "."]), "unknown encoding: none-such");
+  }));
+
+Deno.test("a file in UTF-16 is read and written with its mark, and one that cannot be written is named", () =>
+  withTemporaryDirectory(async (root) => {
+    const file = `${root}/f.xml`, context = testContext();
+    const text = "<?xml version='1.0' encoding='utf-16'?>\n<a><b>ä€</b></a>";
+    const inOrder = (isLittle: boolean, one: string) => {
+      const view = new DataView(new ArrayBuffer(2 + 2 * one.length));
+      [0xfeff, ...Array.from(one, (letter) => letter.charCodeAt(0))].forEach((unit, i) =>
+        view.setUint16(2 * i, unit, isLittle)
+      );
+      return new Uint8Array(view.buffer);
+    };
+    for (const isLittle of [true, false]) {
+      Deno.writeFileSync(file, inOrder(isLittle, text));
+      assertEquals(await resultOrError(context, "xml.get_value", [file, "b"]), "ä€");
+      assertEquals(await resultOrError(context, "xml.set_value", [file, "b", "ü"]), true);
+      assertEquals(await resultOrError(context, "xml.get_value", [file, "b"]), "ü");
+      assertEquals(new TextDecoder("utf-16").decode(Deno.readFileSync(file)), text.replace("ä€", "ü"));
+    }
+    Deno.mkdirSync(`${root}/d`);
+    assertStringIncludes(String(await resultOrError(context, "xml.set_value", [`${root}/d`, "b", "x"])), `${root}/d`);
   }));
