@@ -24,12 +24,22 @@ interface Request {
   readonly context: JobContext;
 }
 
+/**
+ * The address of the server.
+ * @throws {InvocationError} If the settings are none: a URL passes over a part that it cannot have.
+ */
+function serverOf(scheme: string, host: string, port: string): URL {
+  const given = `${scheme}://${host}:${port}`;
+  const isPort = /^\d{1,5}$/.test(port) && Number(port) < 65536;
+  if (!/^https?$/.test(scheme) || !/^([\w.-]+|\[[\da-fA-F:.]+\])$/.test(host) || !isPort || !URL.canParse(given)) {
+    throw new InvocationError(`The profile of sdb names no server of Consul: ${given}`);
+  }
+  return new URL(given);
+}
+
 async function ask({ method, key, body, profile, context }: Request): Promise<HttpResponse> {
   const setting = (name: string, other: string) => str(profile.get(name) ?? other);
-  const url = new URL("http://127.0.0.1:8500");
-  url.protocol = setting("scheme", "http");
-  url.hostname = setting("host", "127.0.0.1");
-  url.port = setting("port", "8500");
+  const url = serverOf(setting("scheme", "http"), setting("host", "127.0.0.1"), setting("port", "8500"));
   const steps = key.split("/");
   if (steps.some((step) => step === "." || step === "..")) throw new InvocationError(`Invalid key: ${key}`);
   url.pathname = `/v1/kv/${steps.map(quoteUrlPart).join("/")}`;

@@ -5,7 +5,6 @@
  */
 
 import { optsValues } from "#lib/config/opts_map.ts";
-import { CommandError } from "#lib/errors.ts";
 import { VaultClient, VaultError } from "#lib/host/vault/client.ts";
 import { patchSecret, readSecret, writeSecret } from "#lib/host/vault/secrets.ts";
 import { vaultSettings } from "#lib/host/vault/settings.ts";
@@ -53,15 +52,10 @@ export async function set(key: string, value: Value, profile: ValueMap, context:
       await patchSecret(client, path, data);
       return true;
     } catch (error) {
-      const isRefused = error instanceof VaultError && error.kind === "VaultPermissionDeniedError";
-      if (!isNotFound(error) && !isRefused) throw error;
+      // A secret that is there and must not be read is not replaced: its other fields would be lost.
+      if (!isNotFound(error)) throw error;
     }
   }
-  try {
-    await writeSecret(client, path, data);
-    return true;
-  } catch (error) {
-    if (!(error instanceof VaultError)) throw error;
-    throw new CommandError(error.message, { cause: error });
-  }
+  await writeSecret(client, path, data);
+  return true;
 }

@@ -19,8 +19,11 @@ export async function get(key: string, profile: ValueMap, context: JobContext): 
 async function decrypted(value: Value, context: JobContext): Promise<Value> {
   if (typeof value === "string") {
     if (!value.includes("-----BEGIN PGP MESSAGE-----")) return value;
-    const given = new Map<Value, Value>([["string", value], ["default_renderer", "gpg"]]);
-    return await context.call("slsutil.renderer", [], given);
+    // A first line such as `#!jinja` would name other renderers; after the line of a script it does not.
+    const before = value.trimStart().startsWith("#!") ? "#!/\n" : "";
+    const given = new Map<Value, Value>([["string", before + value], ["default_renderer", "gpg"]]);
+    const plain = await context.call("slsutil.renderer", [], given);
+    return typeof plain === "string" ? plain.slice(before.length) : plain;
   }
   if (Array.isArray(value)) return await Promise.all(value.map((one) => decrypted(one, context)));
   if (!isMap(value)) return value;

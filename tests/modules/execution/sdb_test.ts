@@ -11,6 +11,7 @@ import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+import { SearchPath } from "#tests/support/search_path.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 testRecordedCases("execution", "sdb");
@@ -115,3 +116,67 @@ Deno.test("what a driver cannot do, and a text that cannot be made, are errors w
   assertEquals(await call("get_or_set_hash", "sdb://reads/x", 8, ""), "chars is empty");
   assertEquals(await call("get_or_set_hash", "sdb://reads/x"), "The driver 'reads' of sdb sets nothing");
 });
+
+Deno.test("consul: a value may be bytes, nothing or read from any server; what is no answer of Consul's is told", async () => {
+  const asked: string[] = [];
+  const answers: Readonly<Record<string, string>> = {
+    "/v1/kv/bytes": JSON.stringify([{ Value: Uint8Array.of(255, 0).toBase64() }]),
+    "/v1/kv/empty": JSON.stringify([{ Value: null }]),
+    "/v1/kv/page": "<html>",
+  };
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    const { pathname, search } = new URL(request.url);
+    asked.push(`${request.method} ${pathname}${search}`);
+    return new Response(answers[pathname] ?? "true");
+  });
+  const place = { driver: "consul", port: server.addr.port, consistency: "stale" };
+  const call = caller({
+    consul: map(place),
+    closed: map({ ...place, port: 1 }),
+    twice: map({ ...place, host: "127.0.0.1:80" }),
+    numberless: map({ ...place, port: "http" }),
+    other: map({ ...place, scheme: "gopher" }),
+  });
+  assertEquals(await call("sdb.get", "sdb://consul/bytes"), Uint8Array.of(255, 0));
+  assertEquals(await call("sdb.get", "sdb://consul/empty"), null);
+  assertStringIncludes(String(await call("sdb.get", "sdb://consul/page")), "Consul's answer is no JSON: ");
+  assertEquals(await call("sdb.set", "sdb://consul/a", "b"), true);
+  assertEquals(asked, [
+    "GET /v1/kv/bytes?stale=1",
+    "GET /v1/kv/empty?stale=1",
+    "GET /v1/kv/page?stale=1",
+    "PUT /v1/kv/a",
+  ]);
+  assertStringIncludes(String(await call("sdb.get", "sdb://closed/a")), "Consul at 127.0.0.1:1: ");
+  // A wrong address is no reason to send the token to another one.
+  for (
+    const [profile, address] of [["twice", "http://127.0.0.1:80:"], ["numberless", ":http"], ["other", "gopher://"]]
+  ) {
+    const text = String(await call("sdb.get", `sdb://${profile}/a`));
+    assertStringIncludes(text, "The profile of sdb names no server of Consul: ");
+    assertStringIncludes(text, address);
+  }
+  assertEquals(asked.length, 4);
+});
+
+/** A gpg that returns the third line as the plain text. */
+const GPG = '#!/bin/sh\nprintf "plain %s" "$(sed -n 3p)"\n';
+
+Deno.test("yaml: with gpg the messages in all texts of a value are decrypted, whatever else is in them", () =>
+  withTemporaryDirectory(async (root) => {
+    Deno.writeTextFileSync(`${root}/gpg`, GPG, { mode: 0o755 });
+    using _path = new SearchPath(root);
+    const message = (text: string) => `-----BEGIN PGP MESSAGE-----\n\n${text}\n-----END PGP MESSAGE-----`;
+    // Its first line would name a renderer, were it a template.
+    const script = (secret: string) => `#!jinja\n{{ user }}: ${secret}`;
+    const stored = { login: { user: "web", passwords: [message("one"), 5] }, script: script(message("two")) };
+    Deno.writeTextFileSync(`${root}/secrets.yaml`, JSON.stringify(stored));
+    const call = caller({
+      plain: map({ driver: "yaml", files: [`${root}/secrets.yaml`] }),
+      secrets: map({ driver: "yaml", files: [`${root}/secrets.yaml`], gpg: true }),
+    });
+    assertEquals(await call("sdb.get", "sdb://secrets/login"), map({ user: "web", passwords: ["plain one", 5] }));
+    assertEquals(await call("sdb.get", "sdb://secrets/script"), script("plain two"));
+    assertEquals(await call("sdb.get", "sdb://secrets/none"), null);
+    assertEquals(await call("sdb.get", "sdb://plain/script"), script(message("two")));
+  }));

@@ -4,12 +4,15 @@
  * @module
  */
 
+import { CommandError } from "#lib/errors.ts";
+import { vaultAuthorities } from "#lib/host/vault/settings.ts";
 import { map, type Value } from "#lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { callState } from "#tests/support/calls/state_call.ts";
 import { withPillar } from "#tests/support/files/pillar_scope.ts";
 import { ROLE_ID, SECRET_ID, startVault, VAULT_TOKEN, type VaultServer } from "#tests/support/servers/vault_server.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const TOKEN = { method: "token", token: VAULT_TOKEN };
 
@@ -145,6 +148,31 @@ Deno.test("vault.policy_present and policy_absent are reached once, and say in t
   assertEquals(failed.get("comment"), "Failed to read policy: VaultPermissionDeniedError: permission denied");
 });
 
+Deno.test("vault.policy_present and policy_absent say why a policy stays as it is", async () => {
+  await using server = startVault();
+  const context = job(server);
+  await caller(context)("vault.policy_write", ["web", "old\n"]);
+  const comment = async (fun: string, args: Readonly<Record<string, Value>>, status?: number) => {
+    server.refused = (method) => method === "POST" || method === "DELETE" ? status : undefined;
+    const given = await callState(`vault.${fun}`, { name: "web", ...args }, { job: context, test: false });
+    return [given.get("result"), given.get("comment"), given.get("changes")];
+  };
+  const refused = (what: string) => [false, `Failed to ${what}: VaultPermissionDeniedError: refused`, new Map()];
+  assertEquals(await comment("policy_present", { rules: "new\n" }, 403), refused("write policy"));
+  assertEquals(await comment("policy_absent", {}, 403), refused("delete policy"));
+  assertEquals(await comment("policy_absent", {}, 404), [
+    false,
+    "Failed to delete policy: Policy was initially reported as existent, but seemed to be absent while deleting.",
+    new Map(),
+  ]);
+  const unread = await callState("vault.policy_absent", { name: "web" }, {
+    job: job(server, { ...TOKEN, token: "wrong" }),
+    test: false,
+  });
+  assertEquals(unread.get("comment"), "Failed to read policy: VaultPermissionDeniedError: permission denied");
+  assertEquals(await caller(context)("vault.policy_fetch", ["web"]), "old\n");
+});
+
 Deno.test("vault as driver of sdb reads and writes fields", async () => {
   await using server = startVault();
   const context = job(server);
@@ -156,7 +184,83 @@ Deno.test("vault as driver of sdb reads and writes fields", async () => {
   assertEquals(await call("sdb.get", ["sdb://store/secret/app?none"]), null);
   assertEquals(await call("sdb.get", ["sdb://store/kv/nothing/x"]), null);
   assert(context.logged.every((line) => !line.includes("foo")));
+  const stranger = caller(job(server, { ...TOKEN, token: "wrong" }));
+  assertEquals(await stranger("sdb.get", ["sdb://store/secret/app?user"]), "permission denied");
+  assertEquals(await stranger("sdb.set", ["sdb://store/secret/app?user", "x"]), "permission denied");
 });
+
+Deno.test("vault as driver of sdb with patch keeps the other fields of a secret, or changes nothing", async () => {
+  await using server = startVault();
+  const context = testContext({
+    opts: testOpts({
+      vault: map({ server: { url: server.url }, auth: TOKEN }),
+      store: map({ driver: "vault", patch: true }),
+    }),
+  });
+  const call = caller(context);
+  const refuse = (...methods: string[]) => (server.refused = (method) => methods.includes(method) ? 403 : undefined);
+  for (const mount of ["kv", "secret"]) {
+    // There is none yet.
+    assertEquals(await call("sdb.set", [`sdb://store/${mount}/app?user`, "foo"]), true);
+    assertEquals(await call("sdb.set", [`sdb://store/${mount}/app?pass`, "1"]), true);
+    // A token that may not patch, and one that may not even read what it would replace.
+    refuse("PATCH");
+    assertEquals(await call("sdb.set", [`sdb://store/${mount}/app?pass`, "2"]), true);
+    refuse("PATCH", "GET");
+    assertEquals(await call("sdb.set", [`sdb://store/${mount}/app?pass`, "3"]), "refused");
+    refuse();
+    assertEquals(await call("vault.read_secret", [`${mount}/app`]), map({ user: "foo", pass: "2" }));
+  }
+});
+
+Deno.test("vault: a server without the method to change fields has them changed by reading and writing", async () => {
+  await using server = startVault();
+  const call = caller(job(server));
+  await call("vault.write_secret", ["secret/x"], { a: "1", deep: map({ b: 1, c: 2 }) });
+  server.refused = (method) => method === "PATCH" ? 405 : undefined;
+  assertEquals(
+    await call("vault.patch_secret", ["secret/x"], { a: null, deep: map({ c: null, d: map({ e: 3 }) }) }),
+    map({ version: 2, destroyed: false }),
+  );
+  assertEquals(await call("vault.read_secret", ["secret/x"]), map({ deep: { b: 1, d: { e: 3 } } }));
+  server.refused = (method) => method === "PATCH" ? 500 : undefined;
+  assertEquals(await call("vault.patch_secret", ["secret/x"], { a: "2" }), false);
+});
+
+Deno.test("vault: paths that name the part of the engine already are those of the part that is asked for", async () => {
+  await using server = startVault();
+  const call = caller(job(server));
+  await call("vault.write_secret", ["secret/metadata/app/x"], { a: "1" });
+  assertEquals(server.requests.at(-1), `POST secret/data/app/x ${VAULT_TOKEN}`);
+  assertEquals(await call("vault.read_secret", ["secret/data/app/x", "a"]), "1");
+  assertEquals(await call("vault.list_secrets", ["secret/data/app"]), map({ keys: ["x"] }));
+});
+
+Deno.test("vault: what is no answer of Vault's is an error with a reason, and no token", async () => {
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    if (new URL(request.url).pathname.endsWith("/login")) return Response.json({ auth: null });
+    return new Response("<html>gateway</html>", { status: 504 });
+  });
+  const place = { url: `http://127.0.0.1:${server.addr.port}` };
+  const failed = (text: string) => `Failed to read secret! ${text}`;
+  assertEquals(await caller(job(place))("vault.read_secret", ["kv/x"]), failed("HTTPError: 504 Gateway Timeout"));
+  const auth = { method: "approle", role_id: ROLE_ID };
+  assertEquals(
+    await caller(job(place, auth))("vault.read_secret", ["kv/x"]),
+    failed("VaultAuthError: The sign-in gave no token"),
+  );
+});
+
+Deno.test("vault: the authorities of a certificate are a file, or are in the option", () =>
+  withTemporaryDirectory((root) => {
+    const pem = "-----BEGIN CERTIFICATE-----\n";
+    Deno.writeTextFileSync(`${root}/ca.pem`, pem);
+    const of = (verify: Value) =>
+      vaultAuthorities({ url: "https://vault", verify, login: { method: "token", token: "x" } });
+    assertEquals([of(null), of(false), of(true)], [undefined, undefined, undefined]);
+    assertEquals([of(`${root}/ca.pem`), of(pem)], [pem, pem]);
+    assertThrows(() => of(`${root}/no.pem`), CommandError, `the file '${root}/no.pem' of \`verify\` is not there`);
+  }));
 
 Deno.test("ext_pillar vault gives a minion the secrets of its id and of its pillar's values", async () => {
   await using server = startVault();

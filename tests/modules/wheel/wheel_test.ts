@@ -3,6 +3,7 @@ import { CommandError, ConfigError, InvocationError } from "#lib/errors.ts";
 import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
 import { isFile, lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { dumpJson } from "#lib/values/json.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { type RunnerFixture, withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
@@ -329,4 +330,40 @@ Deno.test("a match that is not a glob is rejected, and so is a key that the mast
       CommandError,
       `${root}/pki/master.pub is not there: start the master once`,
     );
+  }));
+
+Deno.test("key.accept with a fingerprint accepts the one pending key that has it, and no other", () =>
+  withFiles(async ({ call }) => {
+    const printed = await call("wheel.key.finger", ["new1"]) as ValueMap;
+    const print = String(mapOrEmpty(printed.get("minions_pre")).get("new1"));
+    const accept = (match: unknown, fingerprint: string) => call("wheel.key.accept", [match], { fingerprint });
+    for (
+      const [match, why] of [
+        [["new1", "new2"], "With fingerprint, match must be one id"],
+        ["../new1", "With fingerprint, match must be one id"],
+        ["db1", "There is no pending key of db1"],
+        // A glob is no id here.
+        ["new*", "There is no pending key of new*"],
+      ] as const
+    ) await assertRejects(() => accept(match, print), CommandError, why);
+    await assertRejects(
+      () => accept("new1", print.replace(/^../, "zz")),
+      CommandError,
+      "The pending key of new1 has another fingerprint; it was not accepted",
+    );
+    assertEquals(mapOrEmpty(await call("wheel.key.list_all")).get("minions_pre"), ["new1", "new2"]);
+    assertEquals(await accept("new1", print), map({ minions: ["new1"] }));
+  }));
+
+Deno.test("key.accept names an invalid key that it leaves out, and accepts the others", () =>
+  withFiles(async ({ call, root, done }) => {
+    Deno.writeTextFileSync(`${root}/pki/minions_pre/new1`, "no key");
+    assertEquals(await call("wheel.key.accept", ["new*"]), map({ minions_pre: ["new1"], minions: ["new2"] }));
+    assertEquals(done, ["salt/key accepted new2", "error: Invalid RSA public key: new1"]);
+  }));
+
+Deno.test("key.gen makes no key that would occupy the master for long", () =>
+  withRunnerFixture(async ({ call }) => {
+    const text = "keysize must be at most 4096 here: salt-key --gen-keys makes longer keys";
+    await assertRejects(() => call("wheel.key.gen", [], { keysize: 100_000 }), InvocationError, text);
   }));

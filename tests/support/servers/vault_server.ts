@@ -12,6 +12,8 @@ export interface VaultServer extends AsyncDisposable {
   readonly requests: readonly string[];
   /** Makes the tokens of sign-ins invalid. */
   revoke(): void;
+  /** The status with which requests of a method are refused, whatever they ask of secrets and policies. */
+  refused: (method: string) => number | undefined;
 }
 
 /** The token that is always valid, and what a sign-in needs. */
@@ -139,6 +141,8 @@ export function startVault(): VaultServer {
     const mount = path.match(/^sys\/internal\/ui\/mounts\/(kv|secret)(?:\/|$)/)?.[1];
     if (mount === "kv") return [200, { data: { type: "kv", path: "kv/", options: null } }];
     if (mount === "secret") return [200, { data: { type: "kv", path: "secret/", options: { version: "2" } } }];
+    const refusal = vault.refused(method);
+    if (refusal !== undefined) return [refusal, { errors: ["refused"] }];
     if (path === "sys/policy" || path.startsWith("sys/policy/")) {
       return policyAnswer(policies, method, path.slice("sys/policy/".length), body);
     }
@@ -154,10 +158,12 @@ export function startVault(): VaultServer {
     const [status, body] = answer(request.method, path, text === "" ? {} : recordOf(JSON.parse(text)), token);
     return body === undefined ? new Response(null, { status }) : Response.json(body, { status });
   });
-  return {
+  const vault: VaultServer = {
     url: `http://127.0.0.1:${server.addr.port}`,
     requests,
     revoke: () => tokens.clear(),
+    refused: () => undefined,
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+  return vault;
 }
