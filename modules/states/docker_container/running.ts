@@ -189,7 +189,8 @@ async function compareAll(work: ContainerWork, wanted: Wanted, made: Made, exist
   try {
     after = await connectNew(work, made.name, wanted.networks, wanted.hasNetworks);
   } catch (error) {
-    return { removesMade, ends: work.end(false, dockerFailure(error)) };
+    // Beside a container that stays, the other one would be left over by each run.
+    return { removesMade: isThere, ends: work.end(false, dockerFailure(error)) };
   }
   const differences = mapOrEmpty(await work.call("compare_container_networks", [before, after]));
   const compared = existing.isReplaced ? { removesMade } : await compareAndReplace(work, wanted, made);
