@@ -49,15 +49,17 @@ async function withoutRun(
   { output, grain, key, overwrite }: Output,
   context: StateContext,
 ): Promise<StateResult | undefined> {
-  const [kind, place] = output === "grain" ? ["Grain", key === null ? grain : `${grain}:${key}`] : ["File", output];
-  if (place === null) {
-    if (output === "grain") return failState(name, "Error: output type 'grain' needs the grain parameter\n");
-    if (!context.test) return undefined;
-    return { ...startResult(name, null), comment: "Query would execute, not storing result" };
+  if (output === null) {
+    return context.test
+      ? { ...startResult(name, null), comment: "Query would execute, not storing result" }
+      : undefined;
   }
   if (output === "grain" && grain === null) {
     return failState(name, "Error: output type 'grain' needs the grain parameter\n");
   }
+  const [kind, place] = output === "grain"
+    ? ["Grain", key === null ? `${grain}` : `${grain}:${key}`]
+    : ["File", output];
   const isThere = async () => {
     if (kind === "File") return isFile(place);
     const names = listOrEmpty(await context.call("grains.ls"));

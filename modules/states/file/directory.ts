@@ -109,9 +109,10 @@ async function recursionProblems(
  */
 async function recurseInto(
   wanted: DirectoryOptions,
-  { words, ret }: { readonly words: ReadonlySet<string>; readonly ret: StateResult },
+  ret: StateResult,
   context: StateContext,
 ): Promise<{ readonly ret: StateResult; readonly errors: string[] }> {
+  const { words } = wanted;
   let now = ret;
   const problem = (await recursionProblems(wanted, words, context)).at(-1);
   if (problem !== undefined) now = { ...now, result: false, comment: problem };
@@ -144,14 +145,7 @@ async function change(wanted: DirectoryOptions, start: StateResult, context: Sta
     ret = (await permissionResult(ret, { path: name, wanted: { user, group, mode, follow } }, context)).ret;
   }
   let errors: string[] = [];
-  let words: ReadonlySet<string> = new Set();
-  try {
-    words = readRecurse(wanted.recurse);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    ret = { ...ret, result: false, comment: error.message };
-  }
-  if (words.size > 0) ({ ret, errors } = await recurseInto(wanted, { words, ret }, context));
+  if (wanted.words.size > 0) ({ ret, errors } = await recurseInto(wanted, ret, context));
   if (wanted.clean) {
     const keep = await requiredPaths(name, wanted.require, context);
     const removed = await cleanDirectory({ root: name, keep, excludePat: patternsOf(wanted.excludePat) }, context);
@@ -255,6 +249,14 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     const dirMode = truthy(given.dir_mode) ? given.dir_mode : kwargs.get("mode") ?? given.dir_mode;
     const problem = await unknownOwners(user, group, context) || (isAbsolute(name) ? "" : notAbsolute(name));
     if (problem !== "") return failState(shown, problem);
+    let words: ReadonlySet<string>;
+    try {
+      // Before a file makes way for the directory.
+      words = readRecurse(given.recurse);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      return failState(shown, error.message);
+    }
     const ret = startResult(shown);
     const force = truthy(given.force), allowSymlink = truthy(given.allow_symlink);
     if (isFile(name) || ((!allowSymlink || force) && isLink(name))) {
@@ -267,7 +269,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       group,
       dirMode: normalizeMode(dirMode),
       fileMode: normalizeMode(truthy(given.file_mode) ? given.file_mode : dirMode),
-      recurse: given.recurse,
+      words,
       maxDepth: given.max_depth,
       clean: truthy(given.clean),
       require: given.require,

@@ -24,8 +24,8 @@ export interface DirectoryOptions {
   readonly group: Value;
   readonly dirMode: string | null;
   readonly fileMode: string | null;
-  /** What is brought about below the directory too: {@linkcode readRecurse} reads it. */
-  readonly recurse: Value;
+  /** What is brought about below the directory too, as {@linkcode readRecurse} reads it. */
+  readonly words: ReadonlySet<string>;
   readonly maxDepth: Value;
   readonly clean: boolean;
   readonly require: Value;
@@ -106,19 +106,12 @@ export async function checkDirectory(
   wanted: DirectoryOptions,
   context: StateContext,
 ): Promise<Pick<StateResult, "result" | "comment" | "changes">> {
-  const { name, follow } = wanted;
+  const { name, follow, words } = wanted;
   const changes = new Map<string, ValueMap>();
   const note = (path: string, difference: ValueMap) => {
     if (difference.size > 0) changes.set(path, difference);
   };
-  let words: ReadonlySet<string>;
-  try {
-    words = readRecurse(wanted.recurse);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    return { result: false, comment: error.message, changes: new Map() };
-  }
-  const recursing = truthy(wanted.recurse);
+  const recursing = words.size > 0;
   const walked = recursing || wanted.clean ? walkedTo(name, wanted.maxDepth) : [];
   const effective = recursing ? { ...wanted, ...limitOptions(wanted, words) } : wanted;
   const own = { user: effective.user, group: effective.group };

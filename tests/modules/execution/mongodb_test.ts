@@ -13,7 +13,7 @@ import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { float, int, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
-import { callState } from "#tests/support/calls/state_call.ts";
+import { callState, scriptedState } from "#tests/support/calls/state_call.ts";
 import { serverProgram, startMongod } from "#tests/support/database_servers.ts";
 import { MongoServer } from "#tests/support/servers/mongo_server.ts";
 
@@ -213,6 +213,26 @@ Deno.test("mongodb_user.absent and mongodb_user.present say so if the server ref
   const call = (fun: string): Promise<Value> => Promise.resolve(answers[fun]);
   const kept = await callState("mongodb_user.absent", { name: "reader" }, { state: { call } });
   assertEquals([kept.get("result"), kept.get("comment")], [false, "Failed to remove user reader"]);
+});
+
+Deno.test("mongodb_user.present grants what is missing, takes what is too much, and asks for nothing else", async () => {
+  const user = () =>
+    map({ user: "reader", roles: [{ role: "a", db: "admin" }, { role: "b", db: "admin" }, { role: "c", db: "x" }] });
+  for (
+    const [roles, changing] of [
+      [["a", "b"], []],
+      [["b", "a", "c"], ["mongodb.user_grant_roles reader c admin"]],
+      [["b"], ["mongodb.user_revoke_roles reader a admin"]],
+      [["b", "c"], ["mongodb.user_grant_roles reader c admin", "mongodb.user_revoke_roles reader a admin"]],
+    ]
+  ) {
+    const given = await scriptedState("mongodb_user.present", { name: "reader", passwd: "pw", roles }, {
+      "mongodb.user_find": () => [user()],
+      "mongodb.user_grant_roles": true,
+      "mongodb.user_revoke_roles": true,
+    });
+    assertEquals([given.result, given.calls.slice(1)], [true, changing]);
+  }
 });
 
 const MONGOD = serverProgram("mongod");

@@ -90,6 +90,38 @@ Deno.test("file.patch needs the state file.managed", async () => {
   assertStringIncludes(comment, "'file.managed' is not available.");
 });
 
+Deno.test("file.patch says what is wrong with a patch, whatever of it was rejected", async () => {
+  await using place = new StatePlace();
+  const file = `${place.root}/f`;
+  await Deno.writeTextFile(file, "x\n");
+  const rejected = "--- f\n+++ f\n@@ -1,1 +1,1 @@\n-other\n+y\n";
+  await Deno.writeTextFile(`${place.root}/p`, `${rejected}@@ -9,1 +9,1 @@\nno line of a patch\n`);
+  const [result, comment] = await place.state("file.patch", {
+    name: file,
+    source: `${place.root}/p`,
+    skip_verify: true,
+  });
+  assertEquals(result, false);
+  assertStringIncludes(comment, "malformed patch at line 7");
+  assertEquals(await Deno.readTextFile(file), "x\n");
+});
+
+Deno.test("file.directory: a wrong recurse is refused before a file makes way, and before anything is cleaned", async () => {
+  await using place = new StatePlace();
+  const name = `${place.root}/d`, text = 'Types for "recurse" limited to ';
+  await Deno.writeTextFile(name, "kept\n");
+  for (const more of [{ force: true }, { backupname: `${place.root}/old` }]) {
+    const [result, comment] = await place.state("file.directory", { name, recurse: ["owner"], ...more });
+    assertEquals(result, false);
+    assertStringIncludes(comment, text);
+    assertEquals(await Deno.readTextFile(name), "kept\n");
+  }
+  const [result, comment] = await place.state("file.directory", { name: place.root, recurse: ["owner"], clean: true });
+  assertEquals(result, false);
+  assertStringIncludes(comment, text);
+  assertEquals(await Deno.readTextFile(name), "kept\n");
+});
+
 Deno.test("file.mod_beacon calls beacon.present of the minion's own modules", async () => {
   const { catalogue } = testContext();
   const given: ValueMap[] = [];

@@ -1,9 +1,11 @@
 /** State module `module`, compared with Python Salt's results: tests/corpus/state_runs/module.json. */
 
+import { CommandError } from "#lib/errors.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 import { Fleet } from "#tests/support/fleet/fleet.ts";
+import { scriptedState, throwing } from "#tests/support/calls/state_call.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 
 testRecordedCases("states", "module");
@@ -35,4 +37,13 @@ Deno.test("module.run gives returns to its returner, and says which it could not
   assertEquals([ret.get("id"), ret.get("fun"), ret.get("ret")], ["web1", "test.echo", "hello"]);
   const missing = await run("test.echo", "text=hello", "returner=nosuch");
   assertStringIncludes(String(missing.get("warnings")), "There is no returner 'nosuch'. Nothing was sent to it.");
+});
+
+Deno.test("module.run is as the function was, whatever became of its returner", async () => {
+  const given = await scriptedState("module.run", { name: "test.echo", text: "x", returner: "rawfile_json" }, {
+    "test.echo": "x",
+    "returners/rawfile_json.returner": throwing(new CommandError("the disk is full")),
+  });
+  const warning = "The returner 'rawfile_json' did not take the return: the disk is full";
+  assertEquals([given.result, given.warnings], [true, [warning]]);
 });

@@ -1,6 +1,7 @@
+import { CommandNotFoundError } from "#lib/errors.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
-import { callState } from "#tests/support/calls/state_call.ts";
+import { callState, scriptedState, throwing } from "#tests/support/calls/state_call.ts";
 
 testRecordedCases("states", "virtualenv");
 
@@ -10,4 +11,13 @@ Deno.test("virtualenv.manage is virtualenv.managed", async () => {
     const result = await callState(fun, { name }, { test: true });
     assertEquals([result.get("result"), result.get("comment")], [null, `Virtualenv ${name} is set to be created`]);
   }
+});
+
+Deno.test("virtualenv.managed: a host without the program makes no environment, and says so", async () => {
+  const missing = throwing(new CommandNotFoundError("virtualenv binary not found"));
+  const given = await scriptedState("virtualenv.managed", { name: "/nonexistent/environment" }, {
+    "virtualenv.create": missing,
+  });
+  const text = "Failed to create virtualenv: virtualenv binary not found";
+  assertEquals([given.result, given.comment, given.changes], [false, text, new Map()]);
 });
