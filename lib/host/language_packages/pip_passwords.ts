@@ -18,6 +18,19 @@ const VARIABLES: Readonly<Record<string, string>> = {
   "--proxy": "PIP_PROXY",
 };
 
+/** Short names of options whose values are URLs. */
+const SHORT: Readonly<Record<string, string>> = { "-i": "--index-url", "-f": "--find-links", "-e": "--editable" };
+
+/** The words with options whose URL has a password as `--option URL`, however they were written. */
+function spreadOptions(words: readonly string[]): string[] {
+  return words.flatMap((word, i) => {
+    const [, option = "", value = ""] = /^(--[a-z-]+)=(.*)$/s.exec(word) ?? [];
+    const takesUrl = Object.hasOwn(VARIABLES, option) || option === "--editable";
+    if (takesUrl && hasPassword(value)) return [option, value];
+    return Object.hasOwn(SHORT, word) && hasPassword(words[i + 1] ?? "") ? [SHORT[word]] : [word];
+  });
+}
+
 /** A call of pip without passwords in its words. */
 export interface PipCall {
   readonly words: readonly string[];
@@ -27,8 +40,9 @@ export interface PipCall {
   readonly requirements: readonly string[];
 }
 
-/** The call of pip with `words`, with the passwords of URLs moved to its environment and its requirements. */
-export function withoutPasswords(words: readonly string[]): PipCall {
+/** The call of pip with `given`, with the passwords of URLs moved to its environment and its requirements. */
+export function withoutPasswords(given: readonly string[]): PipCall {
+  const words = spreadOptions(given);
   const left: string[] = [];
   const environment: ValueMap = new Map();
   const requirements: string[] = [];

@@ -29,7 +29,6 @@ export function findFirst(root: XmlNode, path: string): XmlNode | undefined {
 
 function select(from: readonly XmlNode[], path: string, root: XmlNode): Iterable<XmlNode> {
   if (path === "") return [];
-  if (path.startsWith("/")) throw new CommandError("cannot use absolute path on element");
   // Without a sign a path is a name, whatever is in it.
   if (!/[/*[@.]/.test(path.replace(/^\{[^}]*\}/, ""))) return children(from, path);
   const tokens = new Tokens(path.endsWith("/") ? `${path}*` : path);

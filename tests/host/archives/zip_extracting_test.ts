@@ -132,3 +132,16 @@ async function isNone(archive: Blob, root: string): Promise<boolean> {
   Deno.writeFileSync(`${root}/odd.zip`, new Uint8Array(await archive.arrayBuffer()));
   return readZipDirectory(`${root}/odd.zip`) === undefined;
 }
+
+Deno.test("an archive whose directory ends within a member is none", async () => {
+  await withArchive((root, archive) => {
+    const bytes = Deno.readFileSync(archive), view = new DataView(bytes.buffer), end = bytes.length - 22;
+    // The directory begins later, at the last bytes of its one member.
+    const length = view.getUint32(end + 12, true), start = view.getUint32(end + 16, true);
+    view.setUint32(end + 12, 20, true);
+    view.setUint32(end + 16, start + length - 20, true);
+    Deno.writeFileSync(`${root}/cut.zip`, bytes);
+    assertEquals(readZipDirectory(`${root}/cut.zip`), undefined);
+    return Promise.resolve();
+  });
+});

@@ -124,6 +124,28 @@ Deno.test("what is made in a new directory is reported, without what is left out
     ]);
   }));
 
+Deno.test("a listener that fails is told of it, and gets the next reports", () =>
+  withTemporaryDirectory(async (root) => {
+    const problems: string[] = [], paths: string[] = [];
+    const watches = new FileWatches({
+      onEvents: (events) => {
+        if (paths.push(...events.map(({ path }) => path)) === 1) throw new Error("the listener failed");
+      },
+      onGone: () => {},
+      onProblem: (text) => void problems.push(text),
+    });
+    try {
+      assert(watches.add(root, NEW));
+      Deno.writeTextFileSync(`${root}/one`, "");
+      await eventually(() => problems.length > 0, { what: "the problem" });
+      Deno.writeTextFileSync(`${root}/two`, "");
+      await eventually(() => paths.length > 1, { what: "the next report" });
+      assertEquals(problems, ["A report of the kernel was not handled: the listener failed"]);
+    } finally {
+      watches.close();
+    }
+  }));
+
 Deno.test("after the end nothing is told", () =>
   watching(async (root, { watches, events }) => {
     assert(watches.add(root, NEW));

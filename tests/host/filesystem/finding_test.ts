@@ -7,6 +7,7 @@ import { relativePath } from "#lib/os/paths.ts";
 import { map, str } from "#lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { run } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("a path from another one goes up to what both have", () => {
   assertEquals(relativePath("/a/b", "/c/d"), "../../a/b");
@@ -33,3 +34,12 @@ Deno.test("a command for found files that cannot run, or is no command, fails fo
     assertEquals(returned, ["/etc/hostname: Failed"], exec);
   }
 });
+
+Deno.test("what is gone before it is removed was removed by another one", () =>
+  withTemporaryDirectory(async (root) => {
+    for (const name of ["kept", "gone"]) Deno.writeTextFileSync(`${root}/${name}`, "");
+    const rest = map({ __kwarg__: true, type: "f", exec: `sh -c 'rm -f ${root}/gone'`, delete: "f" });
+    const { return: returned } = await run("file.find", [root, rest]);
+    assertEquals([returned].flat().filter((one) => !str(one).includes(":\n")), [`${root}/kept`]);
+    assertEquals([...Deno.readDirSync(root)], []);
+  }));

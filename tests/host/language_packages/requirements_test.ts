@@ -3,12 +3,15 @@
  * @module
  */
 
-import { CommandError } from "#lib/errors.ts";
-import { PrivateRequirements } from "#lib/host/language_packages/pip_passwords.ts";
+import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
+import { pipWords } from "#lib/host/language_packages/pip_command.ts";
+import { PrivateRequirements, withoutPasswords } from "#lib/host/language_packages/pip_passwords.ts";
 import { Requirements } from "#lib/host/language_packages/pip_requirements.ts";
 import { parseRequirement } from "#lib/host/language_packages/python_requirement.ts";
+import { map } from "#lib/values/value.ts";
 import { findUser } from "#lib/os/users.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
+import { SearchPath } from "#tests/support/search_path.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 
 const USER = findUser(Deno.uid() ?? 0)?.name ?? "root";
@@ -126,4 +129,52 @@ Deno.test("a path is a requirement if it is a directory or an archive", () => {
   assertEquals(parseRequirement("x-1.0.tar.gz", isDirectory), anything);
   assertEquals(parseRequirement("./dist/x.zip", isDirectory), anything);
   assertEquals(parseRequirement("./dist/some_thing-1.0-py3-none-any.whl", isDirectory)?.name, "some-thing");
+});
+
+Deno.test("passwords of URLs are in no word of pip's command line, however the option is written", () => {
+  const url = "https://me:pw@host/simple", other = "https://me:pw@other/simple", open = "https://host/simple";
+  assertEquals(withoutPasswords(["--editable", `git+${url}#egg=a`, "b", url, "--editable", open, "-e", "./here"]), {
+    words: ["b", "--editable", open, "-e", "./here"],
+    environment: map({}),
+    requirements: [`--editable git+${url}#egg=a`, url],
+  });
+  for (const words of [["--index-url", url], [`--index-url=${url}`], ["-i", url]]) {
+    const { words: left, environment } = withoutPasswords([...words, "--no-deps"]);
+    assertEquals([left, environment], [["--no-deps"], map({ PIP_INDEX_URL: url })]);
+  }
+  const { words, environment, requirements } = withoutPasswords([
+    "-f",
+    url,
+    `--find-links=${other}`,
+    `--editable=${url}`,
+  ]);
+  assertEquals([words, environment, requirements], [[], map({ PIP_FIND_LINKS: `${url} ${other}` }), [
+    `--editable ${url}`,
+  ]]);
+  assertEquals(withoutPasswords([`--index-url=${open}`, "-i", open, "-f"]).words, [
+    `--index-url=${open}`,
+    "-i",
+    open,
+    "-f",
+  ]);
+});
+
+Deno.test("pip is that of the host's Python, of an environment's, or a program of its own", () =>
+  withFiles({ "env/bin/python3": "", "env/bin/python3.11": "", "env/bin/pip": "", "empty/x": "" }, (root) => {
+    for (const name of ["python3", "python3.11", "pip"]) Deno.chmodSync(`${root}/env/bin/${name}`, 0o755);
+    using _path = new SearchPath(`${root}/env/bin`);
+    for (const where of [null, ""]) assertEquals(pipWords(where), ["python3", "-m", "pip"]);
+    assertEquals(pipWords(`${root}/env`), [`${root}/env/bin/python3`, "-m", "pip"]);
+    assertEquals(pipWords(`${root}/env/bin/python3.11`), [`${root}/env/bin/python3.11`, "-m", "pip"]);
+    assertEquals(pipWords(`${root}/env/bin/pip`), [`${root}/env/bin/pip`]);
+    const refused = (where: string) => assertThrows(() => pipWords(where), CommandNotFoundError).message;
+    assertEquals(refused(`${root}/empty`), `Could not find a pip binary in virtualenv ${root}/empty`);
+    assertEquals(refused(`${root}/none`), `Access denied to ${root}/none, could not find a pip binary`);
+    return Promise.resolve();
+  }));
+
+Deno.test("a requirement that is too long is none", () => {
+  const fits = `a${"-a".repeat(2047)}b`;
+  assertEquals([parseRequirement(fits, () => false)?.name, fits.length], [fits, 4096]);
+  assertEquals(parseRequirement(`${fits}b`, () => false), undefined);
 });

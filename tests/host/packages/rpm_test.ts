@@ -12,7 +12,7 @@ import { diffPackageFiles, downloadedPackages } from "#lib/host/packages/rpm_fil
 import { packageFileInfo } from "#lib/host/packages/rpm.ts";
 import { parseModified } from "#lib/host/packages/rpm_output.ts";
 import { installYumPackages } from "#lib/host/packages/yum_install.ts";
-import { runZypper } from "#lib/host/packages/zypper.ts";
+import { runZypper, zypperXml } from "#lib/host/packages/zypper.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
@@ -187,6 +187,20 @@ Deno.test("zypper is tried again while another one holds its lock, and the maste
   assertEquals([stdout, retcode], ["done", 0]);
   const blocked = "event.fire_master zypper/blocked False";
   assertEquals(calls, [blocked, blocked, "event.fire_master zypper/released True"]);
+});
+
+Deno.test("zypper: a document that is none, and a failure without one, are failures with a reason", async () => {
+  using _names = installed();
+  const answering = (text: string | number) => testContext({ runChild: programs({ zypper: () => text }) });
+  await assertRejects(() => zypperXml(["info"], answering("no xml")), CommandError, "zypper printed no XML: ");
+  for (const [text, reason] of [["", "Check Zypper's logs."], ["<a", "Check Zypper's logs."]]) {
+    const runChild: ChildRunner = async (...started) => {
+      const outcome = await programs({ zypper: () => text })(...started);
+      return { ...outcome, retcode: 104 };
+    };
+    const failed = () => zypperXml(["info"], testContext({ runChild }));
+    await assertRejects(failed, CommandError, `Zypper command failure: ${reason}`);
+  }
 });
 
 Deno.test("a wish to read the lists of packages again is noted once", () =>

@@ -113,6 +113,9 @@ Deno.test("a repeated extension is rejected", () => {
   const one = encodeSequence(encodeOid("2.5.29.14"), der(TAG.octetString, new Uint8Array([1])));
   assertEquals(readExtensions(readDer(encodeSequence(one))).map(({ oid }) => oid), ["2.5.29.14"]);
   assertThrows(() => readExtensions(readDer(encodeSequence(one, one))), DerError, "Two extensions of one kind");
+  const value = der(TAG.octetString, new Uint8Array([1]));
+  const longer = encodeSequence(encodeOid("2.5.29.14"), value, value, value);
+  assertThrows(() => readExtensions(readDer(encodeSequence(longer))), DerError, "More values than expected");
 });
 
 Deno.test("an RSA signature by an unknown algorithm is invalid", async () => {

@@ -6,7 +6,8 @@
 
 import { createHash, createHmac } from "node:crypto";
 import { askS3 } from "#lib/host/aws/s3.ts";
-import { messageOf } from "#lib/errors.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { awsCredentials, instanceRegion } from "#lib/host/aws/credentials.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toValue, type Value } from "#lib/values/value.ts";
@@ -205,3 +206,44 @@ Deno.test("s3.get says that what is no XML is a file, and gets it with local_fil
     assertEquals(await get({ local_file: `${root}/f` }), `Saved to local file: ${root}/f`);
     assertEquals(Deno.readTextFileSync(`${root}/f`), "<no xml");
   }));
+
+Deno.test("s3: a host and a bucket that are none are refused, and a service that is not there is named", async () => {
+  const place = {
+    credentials: { keyId: KEY_ID, key: KEY },
+    serviceUrl: "127.0.0.1:1",
+    region: "eu-west-1",
+    verify: true,
+    pathStyle: true,
+    https: false,
+  };
+  const asked = (more: object, bucket = "box") => () =>
+    askS3({ ...place, ...more }, { method: "GET", bucket, path: "f" }, new AbortController().signal);
+  for (const serviceUrl of ["host/path", "me@host", "host:x", ""]) {
+    await assertRejects(asked({ serviceUrl }), InvocationError, `Invalid service_url: ${serviceUrl}`);
+  }
+  for (const bucket of ["other.host/", "a@b", "a b"]) {
+    await assertRejects(asked({ pathStyle: false }, bucket), InvocationError, `Invalid bucket: ${bucket}`);
+  }
+  await assertRejects(asked({}), CommandError, "127.0.0.1:1 does not answer: ");
+});
+
+Deno.test("the service of an instance may have no role, and need not know the region", async () => {
+  const before = Deno.env.get("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+  const { signal } = new AbortController();
+  await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, (request) => {
+    if (request.method === "PUT") return new Response("token");
+    return new Response("Not Found", { status: 404 });
+  });
+  Deno.env.set("AWS_EC2_METADATA_SERVICE_ENDPOINT", `http://127.0.0.1:${server.addr.port}/`);
+  try {
+    await assertRejects(
+      () => awsCredentials("", "", signal),
+      CommandError,
+      "The service of instance metadata answers 404 to meta-data/iam/security-credentials/",
+    );
+    assertEquals(await instanceRegion(signal), undefined);
+  } finally {
+    if (before === undefined) Deno.env.delete("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+    else Deno.env.set("AWS_EC2_METADATA_SERVICE_ENDPOINT", before);
+  }
+});

@@ -3,10 +3,13 @@
  * @module
  */
 
+import { CommandError } from "#lib/errors.ts";
+import { tableOf } from "#lib/host/texts/textfsm_index.ts";
+import { readTemplate } from "#lib/host/texts/textfsm_template.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { assertEquals } from "#tests/support/assert.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { corpusFile } from "#tests/support/calls/corpus_files.ts";
 import { answeringContext, resultOrError, type TestContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -125,3 +128,20 @@ Deno.test("textfsm.index takes the index and the column that are given, which Sa
       new Map([["host", "r2"], ["model", "ex"]]),
     ]);
   }));
+
+Deno.test("a column that is filled upwards stays empty where there is nothing to fill it with", async () =>
+  await withTemporaryDirectory(async (root) => {
+    const template = "Value Fillup A (\\w*)\nValue B (\\w+)\n\nStart\n  ^${A}:${B} -> Record\n";
+    await Deno.writeTextFile(`${root}/t`, template);
+    const context = answeringContext({ "cp.cache_file": `${root}/t` });
+    const read = await resultOrError(context, "textfsm.extract", ["salt://t"], { raw_text: ":1\n:2\nx:3\n:4\n" });
+    const rows = listOrEmpty(mapOrEmpty(read).get("out")).map((row) => [...mapOrEmpty(row).values()].join(":"));
+    assertEquals(rows, ["x:1", "x:2", "x:3", ":4"]);
+  }));
+
+Deno.test("templates for one text need the keys of the first one in all of them", () => {
+  const [first, second] = ["Value Key A (\\w+)\nValue B (\\w+)", "Value C (\\w+)"].map((values) =>
+    readTemplate(`${values}\n\nStart\n  ^x\n`)
+  );
+  assertThrows(() => tableOf([first, second], ""), CommandError, "Unknown key: 'A'");
+});

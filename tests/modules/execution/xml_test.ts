@@ -76,3 +76,27 @@ Deno.test("a file in UTF-16 is read and written with its mark, and one that cann
     Deno.mkdirSync(`${root}/d`);
     assertStringIncludes(String(await resultOrError(context, "xml.set_value", [`${root}/d`, "b", "x"])), `${root}/d`);
   }));
+
+Deno.test("paths that ElementTree refuses are refused with a reason", () =>
+  withTemporaryDirectory(async (root) => {
+    const file = `${root}/f.xml`;
+    await Deno.writeTextFile(file, "\ufeff<a><b>1</b><b>2</b></a>");
+    const get = (path: string) => resultOrError(testContext(), "xml.get_value", [file, path]);
+    for (
+      const [path, answer] of [
+        ["b[last()-1]", "1"],
+        ["b[2]", "2"],
+        [".[1]", false],
+        ["b/@x", "@ cannot be there in a path"],
+        [".//@x", "invalid descendant"],
+        ["x:b/c", "prefix 'x' not found in prefix map"],
+        ["b[last()-x]", "unsupported expression"],
+        ["b[last()+1]", "XPath offset from last() must be negative"],
+        ["b[first()]", "unsupported function"],
+        ["b[0]", "XPath position >= 1 expected"],
+        ["b[", "invalid path"],
+      ] as const
+    ) assertEquals(await get(path), answer, path);
+    await Deno.writeTextFile(file, '<a xmlns:x="u" xmlns:y="u" x:k="1" y:k="2"/>');
+    assertEquals(await get("."), "duplicate attribute: line 1, column 34");
+  }));
