@@ -7,6 +7,7 @@
 
 import { messageOf } from "#lib/errors.ts";
 import { Inotify, INOTIFY_MASKS, type InotifyEvent } from "#lib/libc/inotify.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { kindOf } from "#lib/os/file_kind.ts";
 import { waitForDescriptor } from "#lib/sockets/epoll.ts";
 import type { DescriptorWait } from "#lib/sockets/wait.ts";
@@ -236,12 +237,7 @@ export function maskName(mask: number): string {
 }
 
 function readLimit(): number {
-  try {
-    return Number(Deno.readTextFileSync(LIMIT_FILE));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return Infinity;
-    throw error;
-  }
+  return Number(readTextFileIfExists(LIMIT_FILE) ?? Infinity);
 }
 
 function entriesIn(directory: string): readonly Deno.DirEntry[] {

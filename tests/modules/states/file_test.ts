@@ -122,6 +122,21 @@ Deno.test("file.directory: a wrong recurse is refused before a file makes way, a
   assertEquals(await Deno.readTextFile(name), "kept\n");
 });
 
+Deno.test("file.managed: contents that an encoding does not have change nothing, in test mode neither", async () => {
+  await using place = new StatePlace();
+  const name = `${place.root}/f`;
+  await Deno.writeTextFile(name, "kept\n");
+  const managed = async (contents: string, test: boolean) => {
+    const args = { name, contents, encoding: "ascii" };
+    const ret = await callState("file.managed", args, { job: place.job, test });
+    return [ret.get("result"), mapAt(ret, "changes").size > 0];
+  };
+  assertEquals(await managed("kept", true), [true, false]);
+  assertEquals(await managed("é", true), [null, true]);
+  assertEquals(await managed("é", false), [false, false]);
+  assertEquals(await Deno.readTextFile(name), "kept\n");
+});
+
 Deno.test("file.mod_beacon calls beacon.present of the minion's own modules", async () => {
   const { catalogue } = testContext();
   const given: ValueMap[] = [];

@@ -3,6 +3,7 @@ import { callFunction } from "#lib/plugins/execution.ts";
 import type { Value } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 import { StatePlace } from "#tests/support/calls/state_place.ts";
 
 testRecordedCases("states", "git");
@@ -54,6 +55,31 @@ Deno.test("states of git say what a remote or a clone does not have after all", 
     }),
     [false, "Failed to list refs for origin: broken"],
   );
+  // Another branch that is here, and a tag that the remote does not have.
+  for (const words of [["branch", "side"], ["tag", "gone"]]) {
+    const made = await new Deno.Command("git", { args: ["-C", `${root}/here`, ...words] }).output();
+    assertEquals(made.success, true);
+  }
+  const side = { target: `${root}/here`, rev: "main", branch: "side" };
+  const position = await state("git.latest", side, "git.rev_parse", (list) => {
+    if (list.includes("side^{commit}")) throw new CommandError("broken");
+    return undefined;
+  });
+  assertEquals(position, [false, "Unable to get position of local branch 'side': broken"]);
+  const args = { name, target: `${root}/here`, rev: "main", branch: "main", sync_tags: true };
+  const kept = await callState("git.latest", args, {
+    job: place.job,
+    state: {
+      call: async (called, list = [], kwargs) => {
+        if (called === "git.tag") throw new CommandError("it is locked");
+        return await callFunction(called, { args: list, kwargs, context: place.job });
+      },
+    },
+  });
+  assertEquals([kept.get("result"), kept.get("warnings")], [
+    true,
+    ["Failed to remove local tag 'gone':\n\nit is locked\n\n"],
+  ]);
   const key = `${root}/key`;
   await Deno.writeTextFile(key, "-----BEGIN OPENSSH PRIVATE KEY-----\n", { mode: 0o600 });
   const [result] = await place.state("git.latest", { name, target: `${root}/keyed`, rev: "main", identity: key });

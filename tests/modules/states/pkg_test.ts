@@ -2,6 +2,7 @@
  * States of packages in a root directory of their own, with apt and dpkg, and the module's functions for the runtime.
  * @module
  */
+import { CommandError } from "#lib/errors.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { which } from "#lib/programs/which.ts";
 import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
@@ -12,7 +13,7 @@ import { mod_aggregate, mod_init } from "#modules/states/pkg/mod.ts";
 import { AptRoot } from "#tests/support/calls/apt_root.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
-import { callState, stateContext } from "#tests/support/calls/state_call.ts";
+import { callState, scriptedState, stateContext, throwing } from "#tests/support/calls/state_call.ts";
 import { filesBelow } from "#tests/support/tree.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
@@ -197,4 +198,21 @@ Deno.test("states of packages are aggregated into the first one, with their vers
   const sources = [chunk("a", { sources: [{ a: "/a" }] }), chunk("b", { sources: [{ b: "/b" }] }), chunk("c")];
   assertEquals(await aggregated(sources), [[map({ a: "/a" }), map({ b: "/b" })], ["b"]]);
   assertEquals(await aggregated([chunk("a"), chunk("b", { hold: true })]), [null, []]);
+});
+
+Deno.test("pkg.installed: a version that cannot be compared is a failure, and installs nothing", async () => {
+  const real = loadCatalogue();
+  // This host has a function that compares versions.
+  const get = (name: string) => real.get(name === "pkg.version_cmp" ? "test.ping" : name);
+  const given = await scriptedState("pkg.installed", {
+    name: "a",
+    pkgs: [{ a: ">=1" }, "b"],
+    refresh: false,
+    skip_suggestions: true,
+  }, {
+    "pkg.list_pkgs": (_args, kwargs) => kwargs.has("purge_desired") ? new Map() : map({ a: ["2"], b: ["1"] }),
+    "pkg.version_cmp": throwing(new CommandError("the versions are none")),
+    "pkg.normalize_name": ([name]) => name,
+  }, { job: testContext({ catalogue: { ...real, get } }) });
+  assertEquals([given.result, given.comment, given.changes], [false, "the versions are none", new Map()]);
 });

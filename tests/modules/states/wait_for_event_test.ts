@@ -56,3 +56,25 @@ Deno.test("in test mode no event is waited for: there need not be a bus", async 
   ]);
   assertEquals(result.get("changes"), new Map());
 });
+
+Deno.test("a state that waits too long fails with what it has seen", async () => {
+  const sock_dir = Deno.makeTempDirSync({ prefix: "bus_" });
+  const paths = masterBus(sock_dir);
+  const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
+  try {
+    using sender = new EventSender(paths.pull);
+    const job = testContext({ opts: testOpts({ sock_dir }) });
+    const waiting = callState("salt.wait_for_event", { ...WAIT, timeout: 1 }, { job });
+    await eventually(() => bus.describe().includes(" 1 subscribers"), { what: "a subscriber" });
+    assert(await sender.fire("my/tag/1", map({ id: "b" })));
+    const result = await waiting;
+    assertEquals([result.get("result"), result.get("comment"), result.get("changes")], [
+      false,
+      "Timeout value reached.",
+      map({ minions_seen: ["b"] }),
+    ]);
+  } finally {
+    await bus.close();
+    Deno.removeSync(sock_dir, { recursive: true });
+  }
+});
