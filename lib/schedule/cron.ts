@@ -62,6 +62,9 @@ export function readCron(text: string, zone: string | undefined): CronTimes | un
 
 /** A field in croner's words; `undefined`: it is none. */
 function translate(text: string, place: number): string | undefined {
+  // The weekday that is nearest to a day. Of days that not each month has croner knows another one.
+  const near = place === 2 ? /^(?:(\d+)w|w(\d+))$/.exec(text) : null;
+  if (near !== null) return withNumber(near[1] ?? near[2], place, (day) => day > 28 ? undefined : `${day}W`);
   const items = text.split(",").map((item) => translateItem(item, place));
   return items.every((item) => item !== undefined) ? items.join(",") : undefined;
 }
@@ -77,12 +80,21 @@ function translateItem(item: string, place: number): string | undefined {
   const found = /^(\*|[a-z]+|\d+)(?:-([a-z]+|\d+))?(?:\/(\d+))?$/.exec(item);
   if (found === null) return undefined;
   const [, from, to, step] = found;
-  if (step !== undefined && (Number(step) < 1 || Number(step) > max)) return undefined;
+  if (step !== undefined && Number(step) < 1) return undefined;
   const by = step === undefined ? "" : `/${step}`;
-  if (from === "*") return to === undefined ? `*${by}` : undefined;
+  // A step over the end leaves the first number alone; croner refuses such.
+  const isOnce = Number(step ?? 0) > max - min;
+  if (from === "*") return to === undefined ? isOnce ? String(min) : `*${by}` : undefined;
   return withNumber(from, place, (first) => {
-    if (to === undefined) return step === undefined ? String(first) : `${first}-${place === 4 ? 6 : max}${by}`;
-    return withNumber(to, place, (end) => rangeText(first, end, { min, max: place === 4 ? 6 : max, by }));
+    if (to === undefined) {
+      if (step === undefined || isOnce) return String(first);
+      return place === 4 ? `${first % 7}-6${by}` : `${first}-${max}${by}`;
+    }
+    return withNumber(
+      to === "l" && place === 2 ? String(max) : to,
+      place,
+      (end) => isOnce ? String(first) : rangeText(first, end, { min, max: place === 4 ? 6 : max, by }),
+    );
   });
 }
 

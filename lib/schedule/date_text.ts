@@ -33,7 +33,15 @@ interface Draft {
   time?: number;
   offset?: number;
   /** Numbers of a date whose place decides what they are. */
-  readonly numbers: { readonly value: number; readonly digits: number }[];
+  readonly numbers: DateNumber[];
+  /** How many of them stand before the month's name; `undefined`: no name is there. */
+  monthAt?: number;
+}
+
+/** A number of a date, as it is written. */
+interface DateNumber {
+  readonly value: number;
+  readonly digits: number;
 }
 
 const HOUR_MS = 3_600_000, MINUTE_MS = 60_000;
@@ -44,8 +52,8 @@ type Form = readonly [form: RegExp, take: (draft: Draft, found: readonly string[
 const FORMS: readonly Form[] = [
   // 2026-01-31, 2026/1/31, 2026.1.31
   [/^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/, (d, [, y, , m, day]) => setDate(d, +y, +m, +day)],
-  // 20260131, 20260131T101530
-  [/^(\d{4})(\d\d)(\d\d)(?!\d)/, (d, [, y, m, day]) => setDate(d, +y, +m, +day)],
+  // 20260131, 20260131T101530, 20260131101530
+  [/^(\d{4})(\d\d)(\d\d)(?!\d(?!(?:\d{3}|\d{5})(?!\d)))/, (d, [, y, m, day]) => setDate(d, +y, +m, +day)],
   // 12/25/2026, 12-25-2026, 12.25.26: the month first, unless it is none
   [/^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)(?!\d)/, (d, [, a, , b, y]) => setMonthFirst(d, +a, +b, century(y))],
   // 25-Dec-2026
@@ -62,14 +70,15 @@ const FORMS: readonly Form[] = [
   ],
   // 5pm, 5 p.m.
   [/^(\d{1,2})\s*([ap])\.?m\b\.?/, (d, [, h, half]) => setTime(d, [+h, 0, 0, 0], half)],
-  // 17h30m15s
+  // 17h30m15s, 17h30
   [
-    /^(\d{1,2})\s*h(?:ours?)?(?:\s*(\d{1,2})\s*m(?:in(?:utes?)?)?)?(?:\s*(\d{1,2})\s*s(?:ec(?:onds?)?)?)?(?![a-z])/,
+    /^(\d{1,2})\s*h(?:ours?)?(?:\s*(\d{1,2})\s*m(?:in(?:utes?)?)?)?(?:\s*(\d{1,2})\s*s(?:ec(?:onds?)?)?)?(?![a-z\d])/,
     (d, [, h, m, s]) => setTime(d, [+h, +(m ?? 0), +(s ?? 0), 0]),
   ],
-  // T173015, after a date
-  [/^t?(\d\d)(\d\d)(\d\d)(?!\d)/, (d, [, h, m, s]) => d.year !== undefined && setTime(d, [+h, +m, +s, 0])],
-  [/^t(\d\d)(\d\d)(?!\d)/, (d, [, h, m]) => d.year !== undefined && setTime(d, [+h, +m, 0, 0])],
+  [/^(\d{1,2})\s*h(\d{1,2})(?![\d:a-z])/, (d, [, h, m]) => setTime(d, [+h, +m, 0, 0])],
+  // 173015, T173015, 1730, T1730 and T17, after a date
+  [/^t?(\d\d)(\d\d)(\d\d)?(?!\d)/, (d, [, h, m, s]) => d.year !== undefined && setTime(d, [+h, +m, +(s ?? 0), 0])],
+  [/^t(\d\d)(?!\d)/, (d, [, h]) => d.year !== undefined && setTime(d, [+h, 0, 0, 0])],
   // Z, UTC, +01:00, after a time
   [/^(?:utc|gmt|z)(?![a-z])/, (d) => d.time !== undefined && setOffset(d, 0)],
   [/^([+-])(\d\d):?(\d\d)?(?!\d)/, (d, [, sign, h, m]) => {
@@ -85,7 +94,7 @@ const FORMS: readonly Form[] = [
 ];
 
 /** Between parts. */
-const GAP = /^(?:[\s,;]+|t(?=\d)|(?:and|at|on|of|the)(?![a-z]))/;
+const GAP = /^(?:[\s,;]+|t(?=\d{1,2}:)|(?:and|at|on|of|the)(?![a-z]))/;
 
 /** Reads a date; `undefined` for what is none. */
 export function readDateText(text: string): DateText | undefined {
@@ -155,6 +164,7 @@ function setWord(draft: Draft, word: string): boolean {
   if (month !== undefined) {
     if (draft.month !== undefined) return false;
     draft.month = month;
+    draft.monthAt = draft.numbers.length;
     return true;
   }
   const weekday = DAYS.findIndex((name) => isShort(word, name));
@@ -174,22 +184,44 @@ function isShort(word: string, name: string): boolean {
   return word === lower || word === lower.slice(0, 3);
 }
 
-/** Gives the numbers without a name their places: a day, then a year; a number of more than two digits is a year. */
+/** Gives the numbers without a name their places. */
 function finish(draft: Draft): DateText | undefined {
-  const { numbers, ...fields } = draft;
-  for (const { value, digits } of numbers) {
-    if (digits > 2 || value > 31 || value === 0) {
-      if (fields.year !== undefined) return undefined;
-      fields.year = century(String(value).padStart(digits, "0"));
-    } else if (fields.day === undefined) fields.day = value;
-    else if (fields.month === undefined && value <= 12) fields.month = value;
-    else if (fields.year === undefined) fields.year = century(String(value).padStart(2, "0"));
-    else return undefined;
+  const { numbers, monthAt, ...fields } = draft;
+  const places = placesOf(numbers, { ...fields, monthAt });
+  if (places?.length !== numbers.length) return undefined;
+  for (const [i, { value, digits }] of numbers.entries()) {
+    if (places[i] === "year") fields.year = century(String(value).padStart(digits, "0"));
+    else fields[places[i]] = value;
   }
-  const { year, month, day } = fields;
+  const { year, month = 1, day = 1 } = fields;
+  if (month < 1 || month > 12 || day < 1 || day > 31) return undefined;
   if (year !== undefined && (year < 1 || year > 9999)) return undefined;
-  if (day !== undefined && month !== undefined && day > daysIn(year ?? 2000, month)) return undefined;
+  if (fields.month !== undefined && day > daysIn(year ?? 2000, month)) return undefined;
   return fields;
+}
+
+/**
+ * What the numbers of a date are, as in dateutil: the month before the day, and the year last, unless a number or the
+ * place of the month's name says otherwise. `undefined`: they are too many.
+ */
+function placesOf(
+  numbers: readonly DateNumber[],
+  { monthAt, month, day, year }: Omit<Draft, "numbers">,
+): readonly ("year" | "month" | "day")[] | undefined {
+  if (numbers.length === 0) return [];
+  const [first, second] = numbers.map(isYear);
+  // After 12/25 there is one place left.
+  if (day !== undefined) return year === undefined ? ["year"] : undefined;
+  if (numbers.length === 1) return first ? ["year"] : ["day"];
+  if (month !== undefined) return (monthAt === 2 ? !second : first) ? ["year", "day"] : ["day", "year"];
+  if (numbers.length === 2) return first ? ["year", "month"] : second ? ["month", "year"] : ["month", "day"];
+  if (first) return ["year", "month", "day"];
+  return numbers[0].value > 12 ? ["day", "month", "year"] : ["month", "day", "year"];
+}
+
+/** Whether a number of a date can only be its year. */
+function isYear({ value, digits }: DateNumber): boolean {
+  return digits > 2 || value > 31;
 }
 
 function daysIn(year: number, month: number): number {

@@ -8,7 +8,7 @@ import { ScheduleEntryError } from "#lib/errors.ts";
 import { isMap, truthy, type Value } from "#lib/values/value.ts";
 import { type DateText, isWholeDate, readDateText } from "./date_text.ts";
 import { momentOn } from "./timing.ts";
-import { DAY_MS, dayOf, type TimeZone } from "./zone.ts";
+import { DAY_MS, dayOf, type TimeZone, type WallMs } from "./zone.ts";
 
 /** From one date or time of day to another. Both ends belong to it. */
 export interface DayRange {
@@ -25,8 +25,11 @@ export interface RangeOnDay {
   readonly end: number;
 }
 
-/** Days that the next range is looked for: a weekday comes within a week. */
+/** Days that the next range is looked for: a weekday comes within a week; then the first days of months. */
 const MOST_DAYS = 8;
+
+/** Months that it is looked for: a date without a year comes within one. */
+const MOST_MONTHS = 12;
 
 /**
  * Reads a range; `undefined` if there is none.
@@ -66,7 +69,10 @@ export function checkOrder(
 
 /** The range on the day of a moment. */
 export function rangeOn(range: DayRange, moment: number, zone: TimeZone): RangeOnDay {
-  const day = dayOf(zone.wall(moment));
+  return rangeOnDay(range, dayOf(zone.wall(moment)), zone);
+}
+
+function rangeOnDay(range: DayRange, day: WallMs, zone: TimeZone): RangeOnDay {
   return { start: momentOn(range.start, day, zone), end: momentOn(range.end, day, zone) };
 }
 
@@ -78,12 +84,21 @@ export function isInRange(range: DayRange, moment: number, zone: TimeZone): bool
 
 /** The first moment from `moment` on at which a job with this `range` may run; `undefined`: there is none. */
 export function opensAt(range: DayRange, moment: number, zone: TimeZone): number | undefined {
-  for (let day = 0; day <= MOST_DAYS; day++) {
-    const { start, end } = rangeOn(range, moment + day * DAY_MS, zone);
+  for (const day of daysFrom(dayOf(zone.wall(moment)))) {
+    const { start, end } = rangeOnDay(range, day, zone);
     if (end <= start) continue;
     if (range.invert) return moment <= start || moment >= end ? moment : end;
     if (moment <= end) return Math.max(moment, start);
     if (isWholeDate(range.start)) return undefined;
   }
   return undefined;
+}
+
+/** The days on which dates of a range may mean another range. */
+function* daysFrom(today: WallMs): Generator<WallMs> {
+  for (let day = 0; day <= MOST_DAYS; day++) yield today + day * DAY_MS;
+  const date = new Date(today);
+  for (let month = 1; month <= MOST_MONTHS; month++) {
+    yield Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + month, 1);
+  }
 }

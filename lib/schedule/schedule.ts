@@ -21,6 +21,7 @@ import {
   type DueRun,
   type JobState,
   newState,
+  planAgain,
   planNext,
   setBack,
   shiftState,
@@ -105,11 +106,6 @@ export class Schedule {
     this.#read(nowMs);
   }
 
-  /** Reads all entries again: what they name in pillar or grains may have changed. */
-  refresh(nowMs: number): void {
-    this.#read(nowMs);
-  }
-
   #mapOf(schedule: Value, where: string): ValueMap {
     if (isMap(schedule)) return new Map(schedule);
     if (schedule !== null) {
@@ -135,7 +131,9 @@ export class Schedule {
         items.set(name, { ...old, source });
         continue;
       }
-      items.set(name, this.#item({ name, entry, source, old: isSame ? old : undefined }, setting));
+      const item = this.#item({ name, entry, source, old: isSame ? old : undefined }, setting);
+      if (item.job !== undefined) planAgain(item.job, item.state, { isSplayed: same });
+      items.set(name, item);
     }
     this.#items = items;
   }
@@ -174,7 +172,7 @@ export class Schedule {
     );
   }
 
-  /** When {@linkcode turn} must be called next; `undefined`: nothing will be due. */
+  /** When {@linkcode turn} must be called after the turn of now; `undefined`: nothing will be due. */
   wakeAt(nowMs: number): number | undefined {
     const setting = this.#setting(nowMs);
     let first: number | undefined;

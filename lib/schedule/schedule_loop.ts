@@ -31,17 +31,10 @@ export class ScheduleLoop {
   readonly #clock: LoopClock;
   #last: Moment | undefined;
   #closed = false;
-  /** How often the timer has rung. */
-  #turns = 0;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
     this.#clock = parts.clock ?? hostClock();
-  }
-
-  /** Turns so far. */
-  get turns(): number {
-    return this.#turns;
   }
 
   /** The present of its clock, in milliseconds since the epoch. */
@@ -52,7 +45,6 @@ export class ScheduleLoop {
   /** Takes a turn now, and sets the timer for the next; to be called after each change of the schedule. */
   turn(): void {
     if (this.#closed) return;
-    this.#turns++;
     const { schedule, log } = this.#parts;
     const now = this.#clock.now();
     this.#noticeJump(now);

@@ -95,6 +95,16 @@ export function planNext(job: ScheduledJob, state: JobState, random: () => numbe
   return state.planned = base + state.delay;
 }
 
+/**
+ * The job was read again, and its dates may be others: then its next moment is planned anew.
+ * @param isSplayed Whether its splay is the same.
+ */
+export function planAgain(job: ScheduledJob, state: JobState, { isSplayed }: { readonly isSplayed: boolean }): void {
+  if (state.planned === undefined) return;
+  const base = job.timing.next(state.cursor, state.anchor);
+  if (!isSplayed || base === undefined || base + state.delay !== state.planned) state.planned = undefined;
+}
+
 /** Brings the state to the present, and returns what is due. */
 export function takeTurn(job: ScheduledJob, state: JobState, setting: TurnSetting): DueRun[] {
   const due: DueRun[] = [];
@@ -232,9 +242,8 @@ function runAfter(job: ScheduledJob, state: JobState, moment: number): void {
 /** How many skipped moments are looked over for the next turn. */
 const MOST_SKIPPED = 64;
 
-/** When the next turn must be taken; `undefined`: never, as things stand. A disabled job needs none. */
+/** When the turn after this one must be taken; `undefined`: never, as things stand. A disabled job needs none. */
 export function wakeAt(job: ScheduledJob, state: JobState, setting: TurnSetting): number | undefined {
-  if (state.startPending) return setting.nowMs;
   const explicit = state.explicit.length === 0 ? undefined : Math.min(...state.explicit);
   if (!isEnabled(job, setting)) return undefined;
   let moment = planNext(job, state, setting.random);

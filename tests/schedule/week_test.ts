@@ -9,6 +9,7 @@ import { hostClock, type LoopClock } from "#lib/schedule/loop_clock.ts";
 import { ScheduleLoop } from "#lib/schedule/schedule_loop.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 
 const START = Date.parse("2026-11-23T00:00:00Z");
 const HOUR = 3_600_000;
@@ -64,7 +65,10 @@ class VirtualClock implements LoopClock {
   }
 }
 
-function start(jobs: Record<string, unknown>, { id = "m1", clock = new VirtualClock() } = {}) {
+function start(
+  jobs: Record<string, unknown>,
+  { id = "m1", clock = new VirtualClock(), log = SILENT_LOGGER, failing = "" } = {},
+) {
   const starts: { readonly name: string; readonly at: number; readonly times: number }[] = [];
   const errors: string[] = [];
   const schedule = new Schedule({
@@ -76,9 +80,12 @@ function start(jobs: Record<string, unknown>, { id = "m1", clock = new VirtualCl
   });
   const loop = new ScheduleLoop({
     schedule,
-    log: SILENT_LOGGER,
+    log,
     clock,
-    start: ({ job, run }) => starts.push({ name: job.name, at: clock.now().wallMs - START, times: run.times }),
+    start: ({ job, run }) => {
+      if (job.name === failing) throw new Error("no worker");
+      starts.push({ name: job.name, at: clock.now().wallMs - START, times: run.times });
+    },
   });
   schedule.setOwn(map(jobs), START);
   loop.turn();
@@ -142,6 +149,10 @@ Deno.test("the kernel's timer rings at its moment, and again when it is set whil
     assert(Date.now() - from >= 50);
     await new Promise<void>((resolve) => clock.after(20, resolve));
     assertEquals(rung, []);
+    clock.close();
+    clock.after(1, () => rung.push("after its end"));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assertEquals(rung, []);
   } finally {
     clock.close();
   }
@@ -160,6 +171,46 @@ Deno.test("a clock that is set does not move an interval, and repeats no moment 
   clock.run(HOUR);
   assertEquals(of("cron").length, 2);
 });
+
+Deno.test("a clock that was hours ahead, and is set right, does not hold up times on the wall", () => {
+  const { clock, of } = start({ cron: { ...PING, cron: "0 * * * *", timezone: "UTC" }, broken: { seconds: 1 } });
+  clock.run(4.25 * HOUR);
+  assertEquals(of("cron").length, 4);
+  clock.jump(-4 * HOUR);
+  clock.run(HOUR);
+  assertEquals(of("cron").length, 5);
+});
+
+Deno.test("a job that cannot be started is named, and the others run; a loop that has ended starts nothing", () => {
+  const { log, lines } = memoryLog();
+  const { clock, loop, of } = start({ a: { ...PING, minutes: 1 }, b: { ...PING, minutes: 1 } }, { log, failing: "a" });
+  clock.run(1.5 * 60_000);
+  assertEquals(of("b").length, 1);
+  assertEquals(lines, ["ERROR The scheduled job a could not be started: no worker"]);
+  loop.close();
+  clock.pass(HOUR);
+  loop.turn();
+  assertEquals(of("b").length, 1);
+});
+
+const LATER = { run_explicit: [{ time: "2026-11-23T00:30:00" }] };
+
+for (
+  const [name, entry, pause, reason] of [
+    ["a host that slept", LATER, HOUR, "missed"],
+    ["the end of the job", { ...LATER, until: "2026-11-23T00:10" }, 0, "until_passed"],
+  ] as const
+) {
+  Deno.test(`a postponed run does not come after ${name}: ${reason}`, () => {
+    const { clock, loop, schedule, starts } = start({ a: { ...PING, days: 9, timezone: "UTC", ...entry } });
+    clock.pass(pause);
+    loop.turn();
+    clock.run(HOUR);
+    assertEquals(starts, []);
+    const state = schedule.items.get("a")?.state;
+    assertEquals([state?.skipped?.reason, state?.explicit], [reason, []]);
+  });
+}
 
 for (
   const [missed, runs] of [["run", [3]], ["once", [1]], ["skip", []], [undefined, [1]]] as const

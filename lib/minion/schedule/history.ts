@@ -4,7 +4,7 @@
  * @module
  */
 
-import { messageOf, MsgpackError } from "#lib/errors.ts";
+import { messageOf } from "#lib/errors.ts";
 import { readFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { Schedule, ScheduleItem } from "#lib/schedule/schedule.ts";
@@ -62,8 +62,8 @@ export class ScheduleHistory {
       const value = bytes === undefined ? undefined : decode(bytes, "disk");
       return isMap(value) ? value : new Map();
     } catch (error) {
-      if (!(error instanceof MsgpackError)) throw error;
-      this.#log.error(`${this.#path} cannot be read, so missed runs of scheduled jobs are not known: ${error.message}`);
+      const reason = messageOf(error);
+      this.#log.error(`${this.#path} cannot be read, so missed runs of scheduled jobs are not known: ${reason}`);
       return new Map();
     }
   }

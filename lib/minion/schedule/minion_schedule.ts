@@ -8,7 +8,8 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { placeOfEntry } from "#lib/config/entry_places.ts";
-import { type DueJob, Schedule, type ScheduleItem } from "#lib/schedule/schedule.ts";
+import type { ScheduledJob } from "#lib/schedule/entry.ts";
+import { type DueJob, Schedule } from "#lib/schedule/schedule.ts";
 import type { LoopClock } from "#lib/schedule/loop_clock.ts";
 import { ScheduleLoop } from "#lib/schedule/schedule_loop.ts";
 import { newState } from "#lib/schedule/turns.ts";
@@ -82,11 +83,6 @@ export class MinionSchedule {
     this.schedule.setOwn(new Map([...internalJobs(opts), ...own]), now);
   }
 
-  /** Number of turns of its loop so far. */
-  get turns(): number {
-    return this.#loop.turns;
-  }
-
   /** The present of its clock, in milliseconds since the epoch. */
   get nowMs(): number {
     return this.#loop.nowMs;
@@ -107,12 +103,6 @@ export class MinionSchedule {
   /** The minion has another pillar: its jobs that did not change keep their next time. */
   setPillar(pillar: ValueMap): void {
     this.schedule.setPillar(pillar.get("schedule") ?? null, this.#loop.nowMs);
-    this.#changed();
-  }
-
-  /** Grains have changed: dates may be named by them. */
-  refresh(): void {
-    this.schedule.refresh(this.#loop.nowMs);
     this.#changed();
   }
 
@@ -141,11 +131,10 @@ export class MinionSchedule {
 
   /**
    * Starts a job now, whatever its time.
-   * @returns Whether it was started: not if the entry is broken, or too many of it are running.
+   * @returns Whether it was started: not if too many of it are running.
    */
-  runNow(item: ScheduleItem): boolean {
-    if (item.job === undefined) return false;
-    const { job } = item, now = this.#loop.nowMs;
+  runNow(job: ScheduledJob): boolean {
+    const now = this.#loop.nowMs;
     if (job.jidInclude && (this.#running.get(job.title) ?? 0) >= job.maxrunning) return false;
     this.#start({ job, run: { moment: now, why: "explicit", times: 1, missed: 0, instead: undefined } });
     return true;
@@ -153,8 +142,13 @@ export class MinionSchedule {
 
   /** Where a job is written: file and line, or pillar; `undefined`: it was added while the minion ran. */
   placeOf(name: string): string | undefined {
-    const isPillars = !this.schedule.own.has(name) && this.schedule.pillar.has(name);
-    return isPillars ? "pillar" : placeOfEntry(this.#parts.opts, "schedule", name);
+    if (!this.schedule.own.has(name) && this.schedule.pillar.has(name)) return "pillar";
+    try {
+      return placeOfEntry(this.#parts.opts, "schedule", name);
+    } catch (error) {
+      this.#parts.log.debug(`The files of the schedule cannot be read again: ${messageOf(error)}`);
+      return undefined;
+    }
   }
 
   #start(due: DueJob): void {
@@ -195,28 +189,16 @@ export class MinionSchedule {
   }
 
   #report(name: string, error: string): void {
-    const place = this.#place(name);
+    const place = this.placeOf(name);
     const what = name === "" ? "schedule" : `schedule, job ${name}`;
     this.#parts.log.error(`${place === undefined ? "" : `${place}: `}${what}: ${error}`);
   }
 
   #reportBoth(name: string): void {
-    const place = this.#place(name);
     this.#parts.log.warning(
-      `${
-        place === undefined ? "" : `${place}: `
-      }the scheduled job ${name} is another in ${this.#path}, which counts: ` +
+      `The scheduled job ${name} is another in ${this.#path} than in the configuration, and the former counts: ` +
         "it was changed while the minion ran. Delete it there, or with schedule.delete, to use the configuration's",
     );
-  }
-
-  #place(name: string): string | undefined {
-    try {
-      return this.placeOf(name);
-    } catch (error) {
-      this.#parts.log.debug(`The files of the schedule cannot be read again: ${messageOf(error)}`);
-      return undefined;
-    }
   }
 
   /** Ends it; the jobs that run stay. */

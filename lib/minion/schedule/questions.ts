@@ -43,8 +43,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   disable_job: (schedule, question) => changed(schedule, question, "disabled_job", setEnabled(false)),
   postpone_job: (schedule, question) => {
     onOwnItem(schedule, question, ({ state }, zone) => {
-      state.skips.push(momentIn(question, "time", zone));
-      state.explicit.push(momentIn(question, "new_time", zone));
+      const [from, to] = [momentIn(question, "time", zone), momentIn(question, "new_time", zone)];
+      state.skips.push(from);
+      state.explicit.push(to);
     });
     return done(schedule, "postpone_job");
   },
@@ -55,7 +56,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   run_job: (schedule, question) => {
     const item = schedule.schedule.items.get(nameIn(question));
     if (item?.error !== undefined) throw new CommandError(item.error);
-    const isStarted = item !== undefined && schedule.runNow(item);
+    const isStarted = item?.job !== undefined && schedule.runNow(item.job);
     return answerAsked(question, "run_job", map({ complete: true, started: isStarted }));
   },
   reload: (schedule, question) => {

@@ -54,6 +54,16 @@ export const HOST_RULES: readonly CoverageRule[] = [
     line: /^if \(which\("chcon"\) === undefined\) throw/,
     why: "a host without chcon, which is looked for in the usual directories whatever PATH is",
   },
+  {
+    path: "lib/schedule/loop_clock.ts",
+    line: /LONGEST_SLEEP_MS|new TimeoutClock/,
+    why: "another system than Linux, or a C library that cannot be opened",
+  },
+  {
+    path: "lib/schedule/cron.ts",
+    line: /instanceof TypeError/,
+    why: "what is translated croner reads; it says by an error what it does not",
+  },
   { path: "lib/procfs/tcp_table.ts", line: /no IPv6/, why: "a host without IPv6" },
   { path: "lib/host/network/link_settings.ts", line: /^return addressText\(/, why: "a host with IPv6" },
   {

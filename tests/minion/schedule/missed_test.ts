@@ -4,41 +4,11 @@
  * @module
  */
 
-import { loadMinionConfig } from "#lib/config/load.ts";
-import { MinionSchedule } from "#lib/minion/schedule/minion_schedule.ts";
-import { SCHEDULED } from "#lib/protocol/own_job.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import type { LoopClock } from "#lib/schedule/loop_clock.ts";
-import { isMap, type Value } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { HandClock, openSchedule, START } from "./open_schedule.ts";
 
-const START = Date.parse("2026-11-23T00:00:30Z"), HOUR = 3_600_000;
-
-/** A clock whose timer rings only when the test lets time pass. */
-class HandClock implements LoopClock {
-  readonly longestSleepMs = Infinity;
-  #timer: (() => void) | undefined;
-
-  constructor(public wallMs: number, readonly bootId: string) {}
-
-  now() {
-    return { wallMs: this.wallMs, boot: { id: this.bootId, ms: this.wallMs - START + 1_000_000 } };
-  }
-
-  after(_ms: number, run: () => void): void {
-    this.#timer = run;
-  }
-
-  close(): void {
-    this.#timer = undefined;
-  }
-
-  pass(ms: number): void {
-    this.wallMs += ms;
-    this.#timer?.();
-  }
-}
+const HOUR = 3_600_000;
 
 const hourly = (missed?: string) => ({
   function: "test.echo",
@@ -51,23 +21,7 @@ const SCHEDULE = { run: hourly("run"), once: hourly("once"), skip: hourly("skip"
 
 /** One process of the minion that begins at a time, and what it starts. */
 function begin(root: string, clock: HandClock) {
-  Deno.mkdirSync(`${root}/cache`, { recursive: true });
-  const config = { root_dir: root, id: "m1", cachedir: `${root}/cache`, mine_enabled: false, schedule: SCHEDULE };
-  Deno.writeTextFileSync(`${root}/minion`, JSON.stringify({ ...config, grains_refresh_every: 0 }));
-  const { opts } = loadMinionConfig({ configDir: root });
-  const started: { readonly name: string; readonly missed: Value; readonly planned: Value }[] = [];
-  const schedule = new MinionSchedule({
-    opts,
-    log: SILENT_LOGGER,
-    data: () => ({ grains: new Map(), pillar: new Map() }),
-    begin(load, _isNoted, ended) {
-      const about = load.get(SCHEDULED);
-      const field = (key: string) => isMap(about) ? about.get(key) ?? null : null;
-      started.push({ name: String(field("schedule")), missed: field("missed"), planned: field("planned") });
-      ended();
-    },
-    clock,
-  });
+  const { schedule, started } = openSchedule(root, { clock, config: { schedule: SCHEDULE } });
   schedule.start();
   return { schedule, started };
 }
