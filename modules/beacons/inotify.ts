@@ -6,6 +6,7 @@
 
 import { type BeaconConfig, type BeaconHost, type BeaconModule, isSet, mapOr } from "#lib/plugins/beacon.ts";
 import { type FileEvent, FileWatches, maskName } from "#lib/host/filesystem/file_watches.ts";
+import { RegexError } from "#lib/errors.ts";
 import { INOTIFY_MASKS } from "#lib/libc/inotify.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
@@ -51,19 +52,34 @@ function validate({ all }: BeaconConfig): string | undefined {
   return undefined;
 }
 
+/** A pattern that is searched for. One that is broken, or takes too many steps, is named and excludes nothing. */
+function searcher(pattern: string, host: BeaconHost): (path: string) => boolean {
+  const tell = (error: unknown): false => {
+    if (!(error instanceof RegexError)) throw error;
+    host.fail(`exclude: ${error.message}`);
+    return false;
+  };
+  try {
+    const regex = pythonRegex(pattern, { search: true });
+    return (path) => {
+      try {
+        return regex.test(path);
+      } catch (error) {
+        return tell(error);
+      }
+    };
+  } catch (error) {
+    tell(error);
+    return () => false;
+  }
+}
+
 /** One `exclude`: a path whose tree is left out, a glob, or a pattern that is searched for. */
 function exclusion(given: Value, host: BeaconHost): (path: string) => boolean {
   const pair = mapOr(given)?.entries().next().value;
   const text = str(pair === undefined ? given : pair[0]);
   if (pair !== undefined && isMap(pair[1]) && isSet(pair[1], "regex")) {
-    try {
-      const regex = pythonRegex(text, { search: true });
-      return (path) => regex.test(path);
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      host.fail(`exclude: ${error.message}`);
-      return () => false;
-    }
+    return searcher(text, host);
   }
   return text.includes("*") ? (path) => matchesGlob(text, path) : (path) => path.startsWith(text);
 }

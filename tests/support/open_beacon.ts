@@ -20,12 +20,12 @@ export interface OpenedBeacon extends Disposable {
 
 /**
  * Opens a beacon with a valid configuration.
- * @param answers What execution functions return to it, by name; others return None.
+ * @param answers What execution functions return to it, or throw, by name; others return None.
  */
 export async function openBeacon(
   module: BeaconModule,
   given: unknown,
-  answers: Readonly<Record<string, Value>> = {},
+  answers: Readonly<Record<string, Value | Error>> = {},
 ): Promise<OpenedBeacon> {
   const config = ownConfig(configMaps(toValue(given)) ?? []);
   assertEquals(await module.validate(config), undefined);
@@ -33,7 +33,11 @@ export async function openBeacon(
   const host: BeaconHost = {
     name: "b",
     log: SILENT_LOGGER,
-    call: (fun) => Promise.resolve(answers[fun] ?? null),
+    async call(fun) {
+      const answer = await Promise.resolve(answers[fun] ?? null);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
     fire: (found) => void fired.push(...found),
     fail: (reason) => void failures.push(reason),
   };

@@ -9,6 +9,7 @@ import { BEACONS } from "#modules/beacons/_built_in.ts";
 import { loadBeacon } from "#modules/beacons/load.ts";
 import { networkInfoBeacon } from "#modules/beacons/network_info.ts";
 import { psBeacon } from "#modules/beacons/ps.ts";
+import { wtmpBeacon } from "#modules/beacons/wtmp.ts";
 import { type BeaconModule, configMaps, ownConfig } from "#lib/plugins/beacon.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
@@ -41,6 +42,8 @@ Deno.test("ps: running, stopped and neither", async () => {
     processes: { here: "running", gone: "stopped", other: "x", away: "running" },
   }]);
   assertEquals(await ps.look(), [map({ here: "Running" }), map({ gone: "Stopped" }), map({ other: false })]);
+  using runs = await openBeacon(psBeacon(() => new Set(["here"])), [{ processes: { here: "stopped" } }]);
+  assertEquals(await runs.look(), []);
   using real = await openBeacon(await builtIn("ps"), [{ processes: { "nobody-has-this": "stopped" } }]);
   assertEquals(await real.look(), [map({ "nobody-has-this": "Stopped" })]);
 });
@@ -60,6 +63,7 @@ Deno.test("network_info: equal and greater", async () => {
 Deno.test("usage: percent as a number or a text, a broken one is an error", async () => {
   assertEquals([percentLimit("63%"), percentLimit(63), percentLimit("63")], [63, 63, 63]);
   assertThrows(() => percentLimit("much%"), Error, "could not convert string to float: 'much'");
+  assertThrows(() => percentLimit([]), Error, "[] is no limit in percent");
   for (const name of ["memusage", "diskusage"]) {
     using used = await openBeacon(await builtIn(name), name === "memusage" ? [{ percent: 1 }] : [{ "/": "0%" }]);
     assertEquals((await used.look()).length, 1);
@@ -77,6 +81,47 @@ Deno.test("service: only changes, after a delay", async () => {
   assertEquals(await service.look(), [map({ x: { running: false }, service_name: "x", tag: "x" })]);
 });
 
+Deno.test("service: only one state, not at the start, and after a delay", async () => {
+  const answers: Record<string, Value> = { "service.status": true };
+  const open = async (config: unknown) =>
+    await openBeacon(await builtIn("service"), [{ services: { x: config } }], answers);
+  using stopped = await open({ is_running_state: false });
+  using quiet = await open({ onchangeonly: true, emitatstartup: false });
+  using delayed = await open({ onchangeonly: true, delay: 0.05 });
+  const counts = async () =>
+    (await Promise.all([stopped.look(), quiet.look(), delayed.look()])).map((one) => one.length);
+  assertEquals(await counts(), [0, 0, 0]);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assertEquals(await counts(), [0, 0, 1]);
+  answers["service.status"] = false;
+  assertEquals(await counts(), [1, 1, 0]);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assertEquals(await counts(), [1, 0, 1]);
+  assertEquals(await counts(), [1, 0, 0]);
+});
+
+Deno.test("status: all of a function, fields of it, items of a list, and what is not there", async () => {
+  const answers: Record<string, Value | Error> = {
+    "status.broken": new Error("it is broken"),
+    "status.loadavg": map({ "1-min": 1, "5-min": 2 }),
+    "status.list": ["a", "b"],
+  };
+  const data = async (config: unknown) => {
+    using status = await openBeacon(await builtIn("status"), config, answers);
+    return (await status.look())[0].get("data");
+  };
+  assertEquals(await data([{ loadavg: ["all"] }]), map({ loadavg: { "1-min": 1, "5-min": 2 } }));
+  assertEquals(
+    await data([{ loadavg: ["5-min"] }, { list: ["1", "-2"] }]),
+    map({ loadavg: { "5-min": 2 }, list: { "1": "b", "-2": "a" } }),
+  );
+  assertEquals(
+    await data([{ loadavg: "2-min" }]),
+    map({ loadavg: "Status beacon is incorrectly configured: '2-min'" }),
+  );
+  assertEquals(await data([{ broken: ["all"] }]), map({ broken: {} }));
+});
+
 Deno.test("pkg: what changes", async () => {
   const answers: Record<string, Value> = { "pkg.version": "1", "pkg.latest_version": "" };
   using pkg = await openBeacon(await builtIn("pkg"), [{ pkgs: ["zsh"] }], answers);
@@ -90,7 +135,13 @@ Deno.test("log: lines from the end, after a cut, a rotation and a removal; patte
   const file = `${root}/x.log`;
   Deno.writeTextFileSync(file, "hit before\n");
   using log = await openBeacon(await builtIn("log"), [{ file }, {
-    tags: { t: { regex: "hit" }, bad: { regex: "([" }, slow: { regex: "(x+x+)+y$" } },
+    tags: {
+      t: { regex: "hit" },
+      bad: { regex: "([" },
+      slow: { regex: "(x+x+)+y$" },
+      long: { regex: "(x+)+\\1y" },
+      none: {},
+    },
   }]);
   assertEquals(log.fired.splice(0), [map({ tag: "bad", match: "no", raw: "", error: "bad regex" })]);
   const raws = () => log.fired.filter((data) => data.get("match") === "yes").map((data) => data.get("raw"));
@@ -105,8 +156,11 @@ Deno.test("log: lines from the end, after a cut, a rotation and a removal; patte
   Deno.writeTextFileSync(file, "hit 5\n");
   await eventually(() => raws().includes("hit 5"), { what: "a line of a rotated file" });
   assertEquals(raws(), ["hit 1", "hit 2", "hit 3", "hit 4", "hit 5"]);
+  assertEquals(log.fired.filter((data) => data.get("match") === "no"), []);
   append(`${"x".repeat(5_000)}\nhit 6`);
   await eventually(() => raws().includes("hit 6"), { what: "a line without an end" });
+  const failed = log.fired.filter((data) => data.get("match") === "no");
+  assertEquals(failed, [map({ tag: "long", match: "no", raw: "", error: "bad match" })]);
   Deno.removeSync(root, { recursive: true });
 });
 
@@ -164,12 +218,71 @@ Deno.test("watchdog: created, modified, moved and deleted", async () => {
   Deno.removeSync(root, { recursive: true });
 });
 
-Deno.test("login records have Salt's fields", () => {
+Deno.test("inotify: equal events are one, a broken exclusion is named, and a directory of watchdog that is not there", async () => {
+  const root = Deno.makeTempDirSync();
+  const exclude = [{ "([": { regex: true } }, { "(x+)+\\1y": { regex: true } }];
+  using watch = await openBeacon(await builtIn("inotify"), [
+    { files: { [root]: { mask: ["modify", "create"], exclude } } },
+    { coalesce: true },
+  ]);
+  using each = await openBeacon(await builtIn("inotify"), [{ files: { [root]: { mask: ["modify", "create"] } } }]);
+  assertStringIncludes(watch.failures[0], "exclude: ");
+  for (let i = 0; i < 3; i++) {
+    Deno.writeTextFileSync(`${root}/a`, "x");
+    Deno.writeTextFileSync(`${root}/b`, "x");
+  }
+  await eventually(() => each.fired.length > 4, { what: "the events" });
+  await eventually(() => watch.fired.length > 0, { what: "the events that are one" });
+  const told = watch.fired.map((data) => `${str(data.get("path") ?? null)} ${str(data.get("change") ?? null)}`);
+  assertEquals(new Set(told).size, told.length);
+  const long = `${root}/${"x".repeat(240)}`;
+  Deno.writeTextFileSync(long, "");
+  await eventually(() => paths(watch.fired).includes(long), { what: "an event that no exclusion matches" });
+  assertStringIncludes(watch.failures[1], "its references take too many steps");
+  using none = await openBeacon(await builtIn("watchdog"), [{ directories: { [`${root}/none`]: {} } }]);
+  assertEquals(none.failures, [`No such file or directory: '${root}/none'`]);
+  Deno.removeSync(root, { recursive: true });
+});
+
+/** A record of a login or a logout. */
+function loginRecord(type: number, line: string, user: string): Uint8Array<ArrayBuffer> {
   const record = new Uint8Array(RECORD_BYTES);
-  record.set([7, 0, 0, 0, 42]);
-  record.set(new TextEncoder().encode("pts/0"), 8);
-  record.set(new TextEncoder().encode("root"), 44);
-  const read = readLoginRecord(record);
+  record.set([type, 0, 0, 0, 42]);
+  record.set(new TextEncoder().encode(line), 8);
+  record.set(new TextEncoder().encode(user), 44);
+  return record;
+}
+
+Deno.test("wtmp: logins and logouts of named users and groups, within a range of time", async () => {
+  const root = Deno.makeTempDirSync(), file = `${root}/wtmp`;
+  Deno.writeFileSync(file, loginRecord(7, "pts/9", "before"));
+  const answers: Record<string, Value> = { "group.info": map({ members: ["bob", "ann"] }) };
+  const always = { start: "12 am", end: "24:00" }, never = { start: "24:00", end: "0:00" };
+  const open = (config: unknown) => openBeacon(wtmpBeacon(file), config, answers);
+  using all = await open([{ ut_type: { login: 9 } }]);
+  using some = await open([{ users: { ann: { time_range: always } } }, { groups: { admins: { time_range: never } } }]);
+  using none = await open([{ defaults: { time_range: never } }]);
+  const records = [[7, "pts/0", "ann"], [7, "pts/1", "bob"], [7, "pts/2", "eve"], [8, "pts/0", ""], [
+    9,
+    "pts/3",
+    "ann",
+  ]] as const;
+  const bytes = new Uint8Array(records.flatMap(([type, line, user]) => [...loginRecord(type, line, user)]));
+  // The first record comes in two pieces.
+  Deno.writeFileSync(file, bytes.subarray(0, 100), { append: true });
+  Deno.writeFileSync(file, bytes.subarray(100), { append: true });
+  await eventually(() => all.fired.length === 5, { what: "five records" });
+  const told = (fired: readonly ValueMap[]) =>
+    fired.map((data) => [data.get("action") ?? "", data.get("user"), data.get("line")].join(" "));
+  assertEquals(told(all.fired), [" ann pts/0", " bob pts/1", " eve pts/2", "logout  pts/0", "login ann pts/3"]);
+  await eventually(() => some.fired.length >= 3, { what: "the records of ann" });
+  assertEquals(told(some.fired), ["login ann pts/0", "logout ann pts/0", " ann pts/3"]);
+  assertEquals(none.fired, []);
+  Deno.removeSync(root, { recursive: true });
+});
+
+Deno.test("login records have Salt's fields", () => {
+  const read = readLoginRecord(loginRecord(7, "pts/0", "root"));
   assertEquals([read.get("type"), read.get("PID"), read.get("line"), read.get("user")], [7, 42, "pts/0", "root"]);
 });
 
@@ -188,10 +301,36 @@ Deno.test("every beacon refuses what Salt's refuses, in its words", async () => 
     ["wtmp", [{ defaults: { time_range: { start: "8am" } } }], "must contain start & end options."],
     ["salt_monitor", [{ salt_fun: [{ f: { args: 1 } }] }], "args key for fun f must be list"],
     ["salt_monitor", [{ salt_fun: [{ f: { x: 1 } }] }], "key x not allowed under fun f"],
+    ["salt_monitor", [{}], "Configuration for salt_monitor beacon requires salt_fun, a name or a list."],
+    ["salt_monitor", [{ salt_fun: [{ f: 1 }] }], "1 under fun f must be a dictionary"],
+    ["salt_monitor", [{ salt_fun: [{ f: { kwargs: {} } }] }], "kwargs key for fun f must be list of key value pairs"],
+    ["salt_monitor", [{ salt_fun: [{ f: { kwargs: ["x"] } }] }], "x is not a key / value pair"],
+    ["salt_monitor", [{ salt_fun: ["no.such"] }], "no.such not in __salt__"],
+    ["inotify", [{ files: { a: { recurse: 1 } } }], "Configuration for inotify beacon recurse must be boolean."],
+    ["inotify", [{ files: { a: { mask: "create" } } }], "Configuration for inotify beacon mask must be list."],
+    ["watchdog", [{}], "Configuration for watchdog beacon must include directories."],
+    ["watchdog", [{ directories: [] }], "Configuration for watchdog beacon directories must be a dictionary."],
+    ["watchdog", [{ directories: { a: 1 } }], "beacon directory path must be a dictionary."],
+    ["watchdog", [{ directories: { a: { mask: "create" } } }], "beacon mask must be list."],
+    ["load", [{ averages: { "1m": ["a", 2] } }], "Averages configuration for load beacon: 1m must be two numbers."],
+    ["wtmp", [{ groups: [] }], "Group configuration for wtmp beacon must be a dictionary."],
+    ["btmp", [{ defaults: [] }], "Defaults configuration for btmp beacon must be a dictionary."],
+    [
+      "btmp",
+      [{ users: { ann: { time_range: "8am" } } }],
+      "The time_range parameter for btmp beacon must be a dictionary",
+    ],
+    [
+      "btmp",
+      [{ users: { ann: { time_range: { start: "8am", end: "25:00" } } } }],
+      "time_range: end is no time of a day",
+    ],
+    ["btmp", [{ defaults: { time_range: { start: "8:60", end: "9" } } }], "time_range: start is no time of a day"],
   ];
+  const hasFunction = (fun: string) => Promise.resolve(fun === "f");
   for (const [name, config, text] of refusals) {
     const maps = configMaps(toValue(config)) ?? [];
     assert(maps.every(isMap));
-    assertStringIncludes(String(await (await builtIn(name)).validate(ownConfig(maps))), text);
+    assertStringIncludes(String(await (await builtIn(name)).validate(ownConfig(maps), hasFunction)), text);
   }
 });

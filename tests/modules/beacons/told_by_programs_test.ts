@@ -7,7 +7,7 @@
 import { loadCertificate } from "#lib/host/x509/loading.ts";
 import { type BeaconModule, configMaps, ownConfig } from "#lib/plugins/beacon.ts";
 import { parseJson } from "#lib/values/json_read.ts";
-import { isMap, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { beacon as certInfo, certificateData } from "#modules/beacons/cert_info.ts";
 import { journalBeacon, matchEntry, readJournalEntry } from "#modules/beacons/journald.ts";
 import { beacon as networkSettings } from "#modules/beacons/network_settings.ts";
@@ -80,6 +80,8 @@ Deno.test("journald: numbers are numbers, and a service has all its fields", () 
   assert(isMap(services));
   assertEquals(matchEntry(services, entry).map((data) => data.get("tag")), ["sshd", "text"]);
   assertEquals(readJournalEntry("-- Reboot --"), undefined);
+  assertEquals(readJournalEntry("[1]"), undefined);
+  assertEquals(readJournalEntry('{"_PID":["12","x"]}'), map({ _PID: [12, "x"] }));
 });
 
 /** Whether this user may make namespaces of its own, as the user root of a test host may. */
@@ -186,7 +188,14 @@ Deno.test({
 });
 
 Deno.test("the three refuse what Salt's refuse, in its words", async () => {
-  const refusals: [module: BeaconModule, config: unknown, text: string][] = [
+  const refusals: [module: BeaconModule, config: unknown, text: string | undefined][] = [
+    [networkSettings, [{ coalesce: true }], undefined],
+    [
+      networkSettings,
+      [{ interfaces: { lo: 1 } }],
+      "Interface attributes for network_settings beacon must be a dictionary.",
+    ],
+    [journalBeacon(["journalctl"]), [], undefined],
     [certInfo, [{}], "Configuration for cert_info beacon must contain files option."],
     [networkSettings, [{ interfaces: [] }], "interfaces section for network_settings beacon must be a dictionary."],
     [networkSettings, [{ interfaces: { lo: { colour: null } } }], "Invalid attributes in beacon configuration."],
