@@ -99,7 +99,8 @@ async function eachLine(stream: ReadableStream<Uint8Array>, take: (line: string)
   const decoder = new TextDecoder();
   let rest = "";
   for await (const piece of stream) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    const lines = decoder.decode(piece, { stream: true }).split("\n");
+    lines[0] = rest + lines[0];
     rest = lines.pop() ?? "";
     if (rest.length > MAX_LINE) throw new RangeError(`a line is longer than ${MAX_LINE} characters`);
     for (const line of lines) await take(line);

@@ -122,15 +122,18 @@ function pathOf(url: string): string {
 async function readBody(request: Request): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
-  const late = setTimeout(
-    () => void reader.cancel(new Refusal(408, "the body took too long")).catch(() => {}),
-    BODY_MS,
-  );
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    reader.cancel().catch(() => {}); // the client has gone
+  }, BODY_MS);
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
     for (;;) {
       const { value, done } = await reader.read();
+      // A cancelled reader tells the end: what has come is not the body.
+      if (isLate) throw new Refusal(408, "the body took too long");
       if (done) break;
       length += value.length;
       if (length > MAX_BODY) {

@@ -29,6 +29,30 @@ const ECHO = `export const start = {
 `;
 const GREEDY = `export const start = { run: () => Deno.readTextFileSync("/etc/passwd") };\n`;
 const BROKEN = `export const start = { run: () => { throw new Error("it is broken"); } };\n`;
+/** Engines that end for a reason of their own, each with its text. */
+const ENDING: Readonly<Record<string, readonly [text: string, reason: string]>> = {
+  greedy: [GREEDY, 'Requires read access to "/etc/passwd"'],
+  broken: [BROKEN, "it is broken"],
+  hidden: ["const all = {};\nexport const start = { permissions: all, run() {} };\n", "hidden.ts: "],
+  empty: ["export const begin = 1;\n", 'the engine empty has no export start with "run"'],
+  forger: ["export const start = { run: () => self.postMessage({ kind: 1 }) };\n", "it sent an invalid message"],
+  later: [
+    'export const start = { run: () => new Promise(() => queueMicrotask(() => { throw new Error("later"); })) };\n',
+    "later",
+  ],
+  list: [
+    "export const start = { run: (_, { fire }) => fire('a/list', []) };\n",
+    "the data of the event a/list are no map",
+  ],
+  flood: [
+    "export const start = { run: (_, { fire }) => Promise.all(Array.from({ length: 300 }, () => fire('flood/x', {}))) };\n",
+    "more than 256 events at once",
+  ],
+  streams: [
+    "export const start = { run: (_, { events }) => Promise.all(Array.from({ length: 17 }, () => events('no/').next())) };\n",
+    "more than 16 streams of events",
+  ],
+};
 
 Deno.test("engines are names, maps of one name or a map; mistakes are named, and the others count", () => {
   const read = (option: unknown) => {
@@ -76,16 +100,15 @@ function engineOf(report: Value, name: string): ValueMap {
 
 Deno.test("own engines run beside broken ones, each with its permissions; a killed one is started again; all end with the master", () =>
   withTemporaryDirectory(async (root) => {
-    for (const [name, text] of Object.entries({ echo: ECHO, greedy: GREEDY, broken: BROKEN })) {
-      Deno.writeTextFileSync(`${root}/${name}.ts`, text);
-    }
+    Deno.writeTextFileSync(`${root}/echo.ts`, ECHO);
+    for (const [name, [text]] of Object.entries(ENDING)) Deno.writeTextFileSync(`${root}/${name}.ts`, text);
     const engines = [
       { echo: { word: "one" } },
       { second: { engine_module: "echo", word: "two" } },
       { wrong: { engine_module: "echo", wrod: "x", word: "x" } },
-      "greedy",
-      "broken",
+      ...Object.keys(ENDING),
       "webhok",
+      "thorium",
       7,
     ];
     await using fleet = await startFleet({ master: { engines, engines_dirs: [root] } });
@@ -96,19 +119,20 @@ Deno.test("own engines run beside broken ones, each with its permissions; a kill
       return answers.map((event) => event?.data.get("word")).sort().join(" ");
     };
     await eventually(async () => await words() === "one two", { what: "both answers" });
-    for (
-      const [name, text] of [
-        ["greedy", 'Requires read access to "/etc/passwd"'],
-        ["broken", "it is broken"],
-        ["webhok", "there is no engine 'webhok'; there is webhook"],
-        ["wrong", "The following keyword arguments are not valid: wrod=x"],
-      ]
-    ) {
-      await eventually(async () => (await statusOf(fleet, name)).get("error") !== null, { what: `the end of ${name}` });
-      assertStringIncludes(String((await statusOf(fleet, name)).get("error")), text);
+    const reasons: Readonly<Record<string, string>> = {
+      ...Object.fromEntries(Object.entries(ENDING).map(([name, [, reason]]) => [name, reason])),
+      thorium: "the engine thorium is not built",
+      webhok: "there is no engine 'webhok'; there is webhook",
+      wrong: "The following keyword arguments are not valid: wrod=x",
+    };
+    const report = await eventually(async () => {
+      const answer = parseJson((await fleet.saltRun("engines.status", "--out=json")).out);
+      return Object.keys(reasons).every((name) => engineOf(answer, name).get("error") !== null) && answer;
+    }, { what: "the ends of the broken ones" });
+    for (const [name, reason] of Object.entries(reasons)) {
+      assertStringIncludes(String(engineOf(report, name).get("error")), reason);
     }
-    const report = parseJson((await fleet.saltRun("engines.status", "--out=json")).out);
-    assertEquals(isMap(report) && report.get("mistakes"), ["engines, entry 7: it is no name: 7"]);
+    assertEquals(isMap(report) && report.get("mistakes"), ["engines, entry 15: it is no name: 7"]);
     const { pid } = Object.fromEntries(await statusOf(fleet, "echo"));
     assert(typeof pid === "number");
     Deno.kill(pid, "SIGKILL");
