@@ -43,7 +43,10 @@ function within<T>(directory: string, queue: string, use: (database: DatabaseSyn
 
 /** An item as it is stored: a map is JSON with single quotes, as Salt stores it. */
 function textOf(item: Value): string {
-  return isMap(item) ? dumpJson(item).replaceAll('"', "'") : str(item);
+  if (!isMap(item)) return str(item);
+  const json = dumpJson(item);
+  // Salt's form cannot tell an apostrophe from a quote.
+  return json.includes("'") ? json : json.replaceAll('"', "'");
 }
 
 function textsOf(items: Value): string[] {

@@ -11,7 +11,7 @@ import { invoke } from "#lib/plugins/call.ts";
 import { p } from "#lib/plugins/module.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
-import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const BACKEND = { backend: p.str("sqlite") };
 
@@ -76,13 +76,16 @@ export const list_items: RunnerFunction = runner({
 
 const POP = { queue: p.str(), quantity: p.any(1), ...BACKEND, is_runner: p.bool(false) };
 
-/** A job of a runner as it is stored. */
+/** A runner with its arguments as it is stored: JSON, or Salt's form of it; another text stays as it is. */
 function jobOf(item: string): Value {
-  try {
-    return parseJson(item.replaceAll("'", '"'));
-  } catch (error) {
-    throw new CommandError(`${item} is no runner with its arguments: ${messageOf(error)}`, { cause: error });
+  for (const text of [item, item.replaceAll("'", '"')]) {
+    try {
+      return parseJson(text);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+    }
   }
+  return item;
 }
 
 function popped(
@@ -165,14 +168,26 @@ export const process_runner: RunnerFunction = runner({
   params: { quantity: p.any(1), queue: p.str(null), backend: p.str(null) },
   async run({ quantity, queue, backend }, context) {
     const data = await processItems({ ...runnerQueue(queue, backend, context), quantity, is_runner: true }, context);
+    // The queue has none of them any more: one that fails must not take those after it along.
+    const failures: string[] = [];
     for (const job of data === false ? [] : listOrEmpty(data.get("items"))) {
-      if (!isMap(job)) throw new CommandError(`${str(job)} is no runner with its arguments`);
-      const name = str(job.get("fun") ?? "");
-      const fun = await context.catalogue.get(name);
-      if (fun === undefined) throw new CommandError(`'${name}' is not available`);
-      const kwargs = mapOrEmpty(job.get("kwargs"));
-      await invoke(fun, { name, args: listOrEmpty(job.get("args")), kwargs, context });
+      try {
+        await runQueued(job, context);
+      } catch (error) {
+        failures.push(`${messageOf(error)}: ${repr(job)}`);
+      }
     }
+    if (failures.length > 0) throw new CommandError(failures.join("\n"));
     return null;
   },
 });
+
+/** Runs a runner as it was in a queue. */
+async function runQueued(job: Value, context: RunnerContext): Promise<void> {
+  if (!isMap(job)) throw new CommandError("It is no runner with its arguments");
+  const name = str(job.get("fun") ?? "");
+  const fun = await context.catalogue.get(name);
+  if (fun === undefined) throw new CommandError(`'${name}' is not available`);
+  const kwargs = mapOrEmpty(job.get("kwargs"));
+  await invoke(fun, { name, args: listOrEmpty(job.get("args")), kwargs, context });
+}

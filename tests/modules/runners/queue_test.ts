@@ -1,6 +1,6 @@
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { repr } from "#lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 
 const CONFIG = "sqlite_queue_dir: {root}/queues\nrunner_queue: {queue: runners, backend: sqlite}\n";
@@ -62,9 +62,37 @@ Deno.test("queue.insert_runner keeps runners in Salt's form, and queue.process_r
     );
     assertEquals(await call("queue.process_runner"), null);
     assert(done.includes("fire my/tag {'a': 1}"), done.join("\n"));
-    await call("queue.insert", ["runners", "no job"]);
-    await assertRejects(() => call("queue.process_runner"), CommandError, "no job is no runner with its arguments");
   }, CONFIG));
+
+Deno.test("queue.process_runner names the runners that fail, and runs those after them", () =>
+  withRunnerFixture(async ({ call, done }) => {
+    await call("queue.insert", ["runners", "no job"]);
+    await call("queue.insert_runner", ["no.such"], { args: "a,b" });
+    await call("queue.insert_runner", ["error.error"], { kwargs: { name: "Exception", message: "wrong" } });
+    await call("queue.insert_runner", ["event.send", "my/tag"], { kwargs: { data: { text: "it's \"so\"', '" } } });
+    const failed = await assertRejects(() => call("queue.process_runner", ["all"]), CommandError);
+    const [first, second, third, ...more] = failed.message.split("\n");
+    assertEquals(first, "It is no runner with its arguments: 'no job'");
+    assertEquals(second, "'no.such' is not available: {'fun': 'no.such', 'args': ['a', 'b'], 'kwargs': {}}");
+    assertStringIncludes(third, "'fun': 'error.error'");
+    assertEquals(more, []);
+    const sent = repr(new Map([["text", "it's \"so\"', '"]]));
+    assert(done.includes(`fire my/tag ${sent}`), done.join("\n"));
+    assertEquals(await call("queue.list_items", ["runners"]), []);
+  }, CONFIG));
+
+Deno.test("queue.insert_runner needs the name of a queue, and a file of a queue must be one", () =>
+  withRunnerFixture(async ({ call, root }) => {
+    const unnamed = "No queue is named, and runner_queue has none";
+    await assertRejects(
+      () => call("queue.insert_runner", ["test.echo"], { backend: "sqlite" }),
+      InvocationError,
+      unnamed,
+    );
+    Deno.mkdirSync(`${root}/queues`, { recursive: true });
+    Deno.writeTextFileSync(`${root}/queues/broken.db`, "no database ".repeat(100));
+    await assertRejects(() => call("queue.list_items", ["broken"]), CommandError, `${root}/queues/broken.db: `);
+  }, "sqlite_queue_dir: {root}/queues\n"));
 
 Deno.test("queue.insert_runner has Salt's usual backend, which is not here", () =>
   withRunnerFixture(async ({ call }) => {
