@@ -72,11 +72,11 @@ function filesOf(
   if (found.size === 0) return found;
   const twins = others(family);
   for (const [name, path] of found) {
-    if (typeof allowed !== "boolean" && !allowed.includes(name)) found.delete(name);
-    if (!isLoaded(family, name, () => possibleNames(name, path))) found.delete(name);
-    if (!twins.has(name)) continue;
+    const isAllowed = typeof allowed === "boolean" || allowed.includes(name);
+    const isWanted = isAllowed && isLoaded(family, name, () => possibleNames(name, path));
+    if (isWanted && !twins.has(name)) continue;
     found.delete(name);
-    warn(`${path} is not loaded: a module in TypeScript or JavaScript has its name`);
+    if (isWanted) warn(`${path} is not loaded: a module in TypeScript or JavaScript has its name`);
   }
   return found;
 }
