@@ -2,19 +2,26 @@
  * The forms of reactions and of the map, without a master.
  * @module
  */
+import type { MasterOpts } from "#lib/config/options.ts";
 import { ReactionChains } from "#lib/reactor/chains.ts";
-import { addEntry, deleteEntry, parseChanges, UNCHANGED } from "#lib/reactor/changes.ts";
+import { addEntry, deleteEntry, parseChanges, readChanges, UNCHANGED } from "#lib/reactor/changes.ts";
 import { compileReactions } from "#lib/reactor/compile.ts";
 import { ReactorJournal, type Taken } from "#lib/reactor/journal.ts";
 import { TagLimits } from "#lib/reactor/limits.ts";
 import type { Reaction } from "#lib/reactor/reaction.ts";
-import { readReactorMap } from "#lib/reactor/reactor_map.ts";
-import { mistakeText } from "#lib/reactor/rendering.ts";
+import { MapMatcher, readReactorMap } from "#lib/reactor/reactor_map.ts";
+import { engineWorkers, reactorOpts } from "#lib/reactor/reactor_opts.ts";
+import { type ReactorRenderer, renderReactions } from "#lib/reactor/render_files.ts";
+import { mistakeText, unpackRenderedEvent, unpackRenderEvent } from "#lib/reactor/rendering.ts";
 import { takeReplay, writeReplay } from "#lib/reactor/replays.ts";
+import { ReactorStatus } from "#lib/reactor/status.ts";
+import { ConfigError, PreflightError, WireError } from "#lib/errors.ts";
+import { frameRecord } from "#lib/os/record_file.ts";
 import { p } from "#lib/plugins/module.ts";
-import { map, type Value } from "#lib/values/value.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
-import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const NOWHERE = { key: () => undefined, item: () => undefined, holder: () => undefined };
@@ -90,6 +97,7 @@ Deno.test("a reaction that cannot be stops no other; data that are invalid as a 
   assertEquals(await found(good, "a:\n  local.test.arg:\n    - arg: [x]\n"), ["z", 1]);
   assertEquals(await found(good, "- a\n"), ["z", 1]);
   assertEquals(await found(good, "a: local.test.arg\n"), ["z", 1]);
+  assertEquals(await found(good, "a: reboot\n"), ["z", 1]);
   assertEquals(await found(good, "a:\n  local.test.arg:\n    tgt: g1\n"), ["", 1]);
   assertEquals(await found(good, "5:\n  local.test.arg:\n    - tgt: g1\n"), ["", 1]);
   assertEquals(await found(good, "a:\n  local.test.arg:\n    - tgt: g1\n    - require: [{local: none}]\n"), ["", 1]);
@@ -97,6 +105,12 @@ Deno.test("a reaction that cannot be stops no other; data that are invalid as a 
   assertEquals(mistakes, [
     "/0.sls: Reactor 'a': there is no reaction of the type 'locl' (locl.test.arg); did you mean local.test.arg?",
   ]);
+});
+
+Deno.test("of two functions of one type under an id the first by name counts, as in Salt", async () => {
+  const run = "    - tgt: g1\n";
+  const { reactions, mistakes } = await reactionsOf(`a:\n  local.test.b:\n${run}  local.test.a:\n${run}`);
+  assertEquals([reactions.map(({ fun }) => fun), mistakes], [["test.a"], []]);
 });
 
 Deno.test("entries of a map of another form are named, and left out", () => {
@@ -117,6 +131,80 @@ Deno.test("entries are added and deleted besides those of the configuration", ()
   assertEquals(deleteEntry(configured, changes, "a").changes?.deleted, ["a"]);
   assertEquals(deleteEntry(configured, changes, "c").result.comment, "Reactor does not exists.");
   assertThrows(() => parseChanges("[]"), Error, "no list of changes");
+});
+
+Deno.test("changes that cannot be read are named with their path", () =>
+  withTemporaryDirectory((directory) => {
+    assertEquals(readChanges(directory), UNCHANGED);
+    Deno.writeTextFileSync(`${directory}/changes.json`, "{");
+    assertThrows(() => readChanges(directory), Error, `${directory}/changes.json cannot be read: `);
+  }));
+
+Deno.test("a map whose file cannot be read is a mistake; the files of tags stay right however many tags there are", () =>
+  withTemporaryDirectory((directory) => {
+    const { entries, mistakes } = readReactorMap(directory);
+    assertEquals([entries, mistakes.length, mistakes[0].file], [[], 1, directory]);
+    const matcher = new MapMatcher([{ tag: "t/*7", files: ["/a.sls"] }]);
+    for (let n = 0; n < 5_010; n++) assertEquals(matcher.filesFor(`t/${n}`), n % 10 === 7 ? ["/a.sls"] : [], String(n));
+    assertEquals(matcher.filesFor("t/7"), ["/a.sls"]);
+  }));
+
+Deno.test("the option engines gives the reactor its options, as a list or a map; those that cannot be are refused", () => {
+  const own = { event_log: "files", reactor: [], reactor_worker_threads: 1, reactor_worker_hwm: 2 };
+  const opts = (engines: Value) => ({ ...own, engines }) as unknown as MasterOpts;
+  const workers = (engines: Value) => {
+    const made = reactorOpts(opts(engines));
+    return made && [made.reactor_worker_threads, made.reactor_worker_hwm];
+  };
+  assertEquals(workers(null), undefined);
+  assertEquals(workers(["other"]), undefined);
+  const both = map({ reactor: { worker_threads: 3, worker_hwm: 7 } });
+  assertEquals([workers([both]), workers(both), workers(["reactor"])], [[3, 7], [3, 7], [1, 2]]);
+  for (const wrong of [0, -1, 1.5, "many"]) {
+    assertThrows(
+      () => workers([map({ reactor: { worker_threads: wrong } })]),
+      ConfigError,
+      `worker_threads of the engine reactor must be an integer of at least 1, not ${wrong}`,
+    );
+  }
+  assertThrows(() => reactorOpts({ ...opts(["reactor"]), event_log: "none" }), PreflightError, "needs the event log");
+  assertEquals(engineWorkers(["reactor"], { running: 1, waiting: 2 }), { running: 1, waiting: 2 });
+});
+
+Deno.test("messages between the reactor and its process of another form are refused", () => {
+  const bytes = (value: Value) => encode(value, "disk");
+  for (const wrong of ["t", map({ data: [], files: [] }), map({ data: {}, files: "f" })]) {
+    assertThrows(() => unpackRenderEvent(bytes(wrong)), WireError, "invalid event to render");
+  }
+  const rows: readonly [Value, string][] = [
+    ["t", "invalid reactions"],
+    [map({ reactions: [], mistakes: "m" }), "invalid reactions"],
+    [map({ reactions: [], mistakes: ["m"] }), "invalid mistake of a reactor file"],
+    [map({ reactions: [map({ kind: "remote" })], mistakes: [] }), "invalid reaction"],
+    [map({ reactions: ["r"], mistakes: [] }), "invalid reaction"],
+  ];
+  for (const [wrong, text] of rows) assertThrows(() => unpackRenderedEvent(bytes(wrong)), WireError, text);
+  assertEquals(mistakeText({ file: "", text: "no file" }), "no file");
+});
+
+Deno.test("a file of the map that is no absolute path, or that the file server does not give, is named with the reason", async () => {
+  const files = { cacheFile: () => Promise.reject(new Error("no file server")) };
+  const renderer = { host: { files }, renderer: "jinja|yaml", functions: {} } as unknown as ReactorRenderer;
+  const event = { tag: "t/a", data: map({}), files: ["reactor/a.sls", "salt://a.sls"] };
+  const { reactions, mistakes } = await renderReactions(event, renderer);
+  assertEquals(reactions, []);
+  assertEquals(mistakes.map(mistakeText), [
+    "reactor/a.sls: cannot be rendered for the tag t/a: its path is not absolute",
+    "salt://a.sls: cannot be rendered for the tag t/a: no file server",
+  ]);
+});
+
+Deno.test("the report keeps the last fifty errors, the newest first", () => {
+  const status = new ReactorStatus();
+  for (let n = 0; n < 60; n++) status.failed("t", { file: "", text: `error ${n}` });
+  const errors = status.value({}).get("errors");
+  const texts = Array.isArray(errors) ? errors.map((error) => isMap(error) ? error.get("error") : null) : [];
+  assertEquals([texts.length, texts[0], texts.at(-1)], [50, "error 59", "error 10"]);
 });
 
 const REACTION: Reaction = {
@@ -154,6 +242,33 @@ Deno.test("a journal gives what was taken over and not started, after every cut 
     assertEquals(errors, []);
   }));
 
+Deno.test("a journal that cannot be written says so once, and has all again when it can; a foreign record ends it", () =>
+  withTemporaryDirectory((root) => {
+    const errors: string[] = [], directory = `${root}/reactor`, hidden = `${root}/hidden`;
+    const open = () => new ReactorJournal(directory, (text) => void errors.push(text), { syncs: true });
+    const journal = open();
+    journal.take({ log: "l", number: 1 }, [taken("1")]);
+    journal.take({ log: "l", number: 2 }, [taken("2")]);
+    journal.close();
+    Deno.renameSync(directory, hidden);
+    journal.take({ log: "l", number: 3 }, [taken("3")]);
+    journal.started("1");
+    journal.flush();
+    assertEquals(errors.length, 1);
+    assertStringIncludes(errors[0], "reactions may be repeated after a restart");
+    Deno.renameSync(hidden, directory);
+    journal.flush();
+    const jids = () => open().open.map(({ jid }) => jid);
+    assertEquals(jids(), ["2", "3"]);
+    for (const foreign of ["text", map({ taken: [map({ jid: "9" })], done: [] })]) {
+      Deno.writeFileSync(`${directory}/journal`, frameRecord(encode(foreign, "disk"), { checked: true }), {
+        append: true,
+      });
+      assertEquals(jids(), ["2", "3"]);
+    }
+    journal.close();
+  }));
+
 Deno.test("chains follow job ids and the tags of event.send; a limit counts the events of a tag in a minute", () => {
   const chains = new ReactionChains(2);
   const send: Reaction = { ...REACTION, kind: "runner", fun: "event.send", args: [], kwargs: map({ tag: "t/x" }) };
@@ -166,6 +281,7 @@ Deno.test("chains follow job ids and the tags of event.send; a limit counts the 
     chain = chains.of("t/x", map({}), 1);
   }
   assertEquals(chains.loopOf(chain, ["/b.sls", "/a.sls"]), "/a.sls");
+  assertEquals(new ReactionChains(0).loopOf(chain, ["/a.sls"]), undefined);
   assertEquals(chains.of(`salt/job/${jid}/ret/m1`, map({}), 1), chain);
   assertEquals(chains.of("any", map({ data: map({ __pub_jid: jid }) }), 1), chain);
   assertEquals(chains.of("t/x", map({}), 120_000).size, 0);
@@ -177,6 +293,7 @@ Deno.test("chains follow job ids and the tags of event.send; a limit counts the 
 Deno.test("a replay is taken once, and only where a request was written", () =>
   withTemporaryDirectory((directory) => {
     const jid = "20261128000000000001", replay = { first: 3, next: 9, tag: "t/*" };
+    assertThrows(() => writeReplay(directory, "../x", replay), RangeError, "no job id: ../x");
     writeReplay(directory, jid, replay);
     assertEquals(takeReplay(directory, "salt/reactors/replay/../../x"), undefined);
     assertEquals(takeReplay(directory, `salt/reactors/replay/${jid}`), replay);

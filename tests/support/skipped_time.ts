@@ -21,6 +21,8 @@ export class SkippedTime implements Disposable {
   constructor() {
     // The thread would sleep until its next timer is due by the real clock.
     AbortSignal.timeout = (ms) => this.#timeout.call(AbortSignal, Math.min(ms, LOOK_MS));
+    // It may sleep already, for a timer of another test.
+    setTimeout(() => {});
   }
 
   /** From now on it is `ms` milliseconds after the start. Resolves when the timers that are due have run. */

@@ -11,6 +11,7 @@ import { peerMarkOf } from "#lib/bus/peer_mark.ts";
 import { messageOf, UnavailableError, UnstorableError } from "#lib/errors.ts";
 import type { LoggedEvent } from "#lib/event_log/reader.ts";
 import { sleep } from "#lib/os/sleep.ts";
+import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import { type EventPosition, readPosition, writePosition } from "#lib/returners/event_position.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { EventSink } from "./event_sink.ts";
@@ -189,11 +190,21 @@ export class EventForwarder {
   }
 
   async #call(events: readonly BusEvent[], stored: (count: number) => void): Promise<void> {
-    const late = AbortSignal.timeout(CALL_MS);
-    const tooLate = new Promise<never>((_, reject) =>
-      late.addEventListener("abort", () => reject(new Error(`it took more than ${CALL_MS / 1000} s`)), { once: true })
-    );
-    await Promise.race([this.#parts.sink.store(events, stored), tooLate]);
+    const { promise: tooLate, reject } = Promise.withResolvers<never>();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error(`it took more than ${CALL_MS / 1000} s`));
+    }, CALL_MS);
+    // What a call has stored later is not counted: other events may be the first ones by then.
+    const storing = this.#parts.sink.store(events, (count) => {
+      if (!isLate) stored(count);
+    });
+    try {
+      await Promise.race([storing, tooLate]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #fail(error: unknown): Promise<void> {
@@ -273,11 +284,9 @@ export class EventForwarder {
   /** The first waiting events are stored. */
   #done(count: number): void {
     const done = this.#waiting.splice(0, count);
-    const last = done.at(-1);
-    if (last === undefined) return;
     this.#bytes -= done.reduce((sum, { bytes }) => sum + bytes, 0);
-    const { stored } = this.#position;
-    this.#position = { ...this.#position, number: last.number, stored: stored + done.length, error: "" };
+    const { stored, number: before } = this.#position, number = done.at(-1)?.number ?? before;
+    this.#position = { ...this.#position, number, stored: stored + done.length, error: "" };
   }
 
   #drop(count: number, why: string): void {

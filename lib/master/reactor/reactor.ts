@@ -119,16 +119,16 @@ export class Reactor {
   static async start(parts: ReactorParts): Promise<Reactor> {
     const reactor = new Reactor(parts);
     const { opts } = parts;
+    reactor.#readMap();
     const follower = reactor.#follower = await LogFollower.open(
       { paths: masterBus(opts.sock_dir), directory: eventLogDirectory(opts.cachedir) },
       (reader) => reactor.#journal.seek(reader, parts.startedMs),
     );
     reactor.#position = { log: follower.id ?? "", number: follower.next - 1 };
-    reactor.#readMap();
     const guard = (loop: Promise<void>) =>
       loop.catch((error) => {
         if (error instanceof LeaseLostError) parts.log.info("The reactor stops: another master reacts from now on");
-        else parts.log.critical(`The reactor has stopped: ${describeError(error)}`);
+        else parts.log.critical(`The reactor has stopped, and is started again: ${describeError(error)}`);
         reactor.#stopped.resolve();
       });
     reactor.#running = Promise.all([guard(reactor.#perform()), guard(reactor.#read(follower))]);

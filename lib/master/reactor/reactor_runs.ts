@@ -29,6 +29,7 @@ export interface ReactorRunsParts {
 export class ReactorRuns {
   readonly #parts: ReactorRunsParts;
   readonly #ending = new AbortController();
+  readonly #stopping = Promise.withResolvers<void>();
   readonly #running: Promise<void>;
   #reactor: Reactor | undefined;
 
@@ -37,21 +38,27 @@ export class ReactorRuns {
     this.#running = this.#run();
   }
 
+  /** A reactor that stops by itself is followed by another one, which goes on where it was. */
   async #run(): Promise<void> {
     const { signal } = this.#ending, { lease } = this.#parts;
-    if (lease === undefined) return await this.#start();
     while (!signal.aborted) {
-      if (lease.holds()) {
+      if (lease?.holds() ?? true) {
         await this.#start(lease);
-        const reactor = this.#reactor, stopped = reactor?.stopped.then(() => true);
-        while (reactor !== undefined && lease.holds() && !signal.aborted) {
-          if (await Promise.race([stopped, pause(signal)])) break;
-        }
+        const reactor = this.#reactor, stopped = reactor?.stopped.then(() => true as const);
+        if (stopped !== undefined) await this.#untilItStops(stopped, lease);
         if (signal.aborted) return; // it is closed with the rest
         await reactor?.close();
         this.#reactor = undefined;
       }
-      await pause(signal);
+      await pause(signal, lease === undefined ? RETRY_MS : LOOK_MS);
+    }
+  }
+
+  async #untilItStops(stopped: Promise<true>, lease: ReactorLease | undefined): Promise<void> {
+    const { signal } = this.#ending;
+    if (lease === undefined) return void await Promise.race([stopped, this.#stopping.promise]);
+    while (lease.holds() && !signal.aborted) {
+      if (await Promise.race([stopped, pause(signal, LOOK_MS)])) return;
     }
   }
 
@@ -79,6 +86,7 @@ export class ReactorRuns {
   /** Begins to end: no further reactor starts. */
   async stop(): Promise<void> {
     this.#ending.abort();
+    this.#stopping.resolve();
     await this.#running;
   }
 
@@ -89,6 +97,6 @@ export class ReactorRuns {
   }
 }
 
-function pause(signal: AbortSignal): Promise<false> {
-  return sleep(LOOK_MS, signal).then(() => false as const, () => false as const);
+function pause(signal: AbortSignal, ms: number): Promise<false> {
+  return sleep(ms, signal).then(() => false as const, () => false as const);
 }

@@ -53,11 +53,6 @@ export class RenderQueue {
     this.#parts = parts;
   }
 
-  /** Number of events that wait or are being rendered. */
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
   /** What the files of an event say. Does not fail: that it could not be rendered is a mistake of the files. */
   render(event: RenderEvent): Promise<RenderedEvent> {
     const answer = Promise.withResolvers<RenderedEvent>();
@@ -68,8 +63,10 @@ export class RenderQueue {
     clearTimeout(this.#idle);
     this.#waiting.push({ event, answer });
     if (this.#process === undefined) this.#start();
-    else this.#process.write(packRenderEvent(event));
-    if (this.#waiting.length === 1) this.#watch(0);
+    else {
+      this.#process.write(packRenderEvent(event));
+      if (this.#waiting.length === 1) this.#watch(0);
+    }
     return answer.promise;
   }
 
@@ -78,9 +75,10 @@ export class RenderQueue {
     try {
       this.#process = this.#startProcess();
       for (const { event } of this.#waiting) this.#process.write(packRenderEvent(event));
-      if (this.#waiting.length > 0) this.#watch(START_MS);
+      this.#watch(START_MS);
     } catch (error) {
-      this.#fail(`no process for reactor files can be started: ${messageOf(error)}`);
+      const reason = `no process for reactor files can be started: ${messageOf(error)}`;
+      for (const { event, answer } of this.#waiting.splice(0)) answer.resolve(failed(event, reason));
     }
   }
 
@@ -139,14 +137,9 @@ export class RenderQueue {
   #next(reason: string): void {
     clearTimeout(this.#late);
     this.#process = undefined;
-    if (this.#closed) return this.#fail(reason);
     const first = this.#waiting.shift();
     first?.answer.resolve(failed(first.event, reason));
     if (this.#waiting.length > 0) this.#start();
-  }
-
-  #fail(reason: string): void {
-    for (const { event, answer } of this.#waiting.splice(0)) answer.resolve(failed(event, reason));
   }
 
   /** Ends the process. Events that wait are not rendered. */
