@@ -64,7 +64,7 @@ export class MinionReactor {
   }
 
   /** Takes the events of the minion's bus until that is closed. Never rejects. */
-  async read(events: EventSubscriber): Promise<void> {
+  async read(events: Pick<EventSubscriber, "next">): Promise<void> {
     for (let event = await events.next(); event !== undefined; event = await events.next()) {
       try {
         this.#take(event);

@@ -316,8 +316,7 @@ export class MasterConnection {
     const { opts, closing, log } = this.#parts, [first] = this.#masters;
     try {
       const asking = this.#open(first);
-      const answers = await asking.link.answers(closing, opts.auth_timeout * 1000);
-      close(asking);
+      const answers = await asking.link.answers(closing, opts.auth_timeout * 1000).finally(() => close(asking));
       if (answers && this.#gap === undefined) {
         log.info(`The first master ${masterName(first)} answers again`);
         void this.#parts.fireLocal(FAILBACK, map({ master: first.host }));
