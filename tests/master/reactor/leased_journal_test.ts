@@ -1,7 +1,8 @@
 /** The place of a cluster's reactor, where its row is damaged or its lease is lost. */
 
-import { LeaseLostError, MsgpackError } from "#lib/errors.ts";
+import { LeaseLostError, MsgpackError, StoreError, WireError } from "#lib/errors.ts";
 import { LeasedJournal } from "#lib/master/reactor/leased_journal.ts";
+import type { Taken } from "#lib/reactor/journal.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
@@ -14,6 +15,23 @@ function journalOf(row: Uint8Array | null, isHeld = true): Promise<LeasedJournal
   });
 }
 
+const TAKEN: Taken = {
+  jid: "1",
+  tag: "my/tag",
+  reaction: {
+    kind: "local",
+    fun: "test.ping",
+    args: [],
+    kwargs: map({}),
+    id: "a",
+    file: "/a.sls",
+    tgt: "*",
+    tgtType: "glob",
+    ret: "",
+    publish: map({}),
+  },
+};
+
 Deno.test("a row without reactions, or that is no map, has none; one that is cut off is an error", async () => {
   for (const row of [map({ at_ms: 1, masters: {} }), map({ taken: "text", masters: [] }), "text"]) {
     assertEquals((await journalOf(encode(row, "disk"))).open, []);
@@ -22,16 +40,31 @@ Deno.test("a row without reactions, or that is no map, has none; one that is cut
 });
 
 Deno.test("a reaction that the row does not take is not started: another master holds the lease by now", async () => {
-  const publish = map({}), kwargs = map({});
-  const reaction = { kind: "local", fun: "test.ping", args: [], kwargs, id: "a", file: "/a.sls", ret: "", publish };
-  const taken = {
-    jid: "1",
-    tag: "my/tag",
-    reaction: { ...reaction, kind: "local", tgt: "*", tgtType: "glob" },
-  } as const;
   const position = { log: "x", number: 1, masters: new Map([["master-a", 1]]) };
-  await (await journalOf(null)).take(position, [taken]);
+  await (await journalOf(null)).take(position, [TAKEN]);
   const lost = await journalOf(null, false);
   await lost.take(position, []);
-  await assertRejects(() => lost.take(position, [taken]), LeaseLostError);
+  await assertRejects(() => lost.take(position, [TAKEN]), LeaseLostError);
+});
+
+Deno.test("the next holder has the reactions that are not started; a row with something else is refused", async () => {
+  let row: Uint8Array | null = null, tries = 0;
+  const lease = {
+    holds: () => true,
+    read: () => Promise.resolve(row),
+    write: (written: Uint8Array) => {
+      if (++tries === 1) return Promise.reject(new StoreError("no database", ""));
+      row = written;
+      return Promise.resolve(true);
+    },
+  };
+  const journal = await LeasedJournal.open("master-a", lease);
+  await journal.take({ log: "x", number: 2, masters: new Map([["master-a", 2]]) }, [TAKEN, { ...TAKEN, jid: "2" }]);
+  journal.started("1");
+  journal.flush();
+  await journal.take({ log: "x", number: 3 }, [{ ...TAKEN, jid: "3" }]);
+  const next = await LeasedJournal.open("master-b", lease);
+  assertEquals([tries, next.open], [4, [{ ...TAKEN, jid: "2" }, { ...TAKEN, jid: "3" }]]);
+  const other = encode(map({ at_ms: 1, masters: {}, taken: [map({ jid: "1", reaction: "none" })] }), "disk");
+  await assertRejects(() => journalOf(other), WireError, "invalid reaction");
 });

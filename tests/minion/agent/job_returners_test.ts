@@ -3,11 +3,18 @@
  * @module
  */
 
+import { RETURNERS_PREFIX } from "#lib/minion/catalogue/catalogue.ts";
+import { JobReturners } from "#lib/minion/agent/job_returners.ts";
+import { type JobPool, LEFT_TO_NEXT_MINION } from "#lib/minion/worker/job_pool.ts";
+import { NO_JID } from "#lib/protocol/own_job.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { testOpts } from "#tests/support/calls/job_context.ts";
 import { eventually, startFleet } from "#tests/support/fleet/fleet.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** A web service that keeps the returns that it is sent. */
 function webService(port: number): { readonly returns: ValueMap[] } & AsyncDisposable {
@@ -95,3 +102,59 @@ Deno.test("salt-call gives its result to returners once, with a jid of its own",
     true,
   ]);
 });
+
+/** Returners whose calls end as `outcomes` say, one after the other. */
+async function withReturners(
+  outcomes: readonly ValueMap[],
+  run: (site: {
+    readonly returners: JobReturners;
+    readonly lines: readonly string[];
+    readonly calls: readonly ValueMap[];
+  }) => Promise<void>,
+): Promise<void> {
+  await withTemporaryDirectory(async (cachedir) => {
+    const { log, lines } = memoryLog(), calls: ValueMap[] = [];
+    const pool = {
+      run: (call: ValueMap) => Promise.resolve(outcomes[calls.push(call) - 1]),
+      signal: () => Promise.resolve(true),
+    } as unknown as JobPool;
+    const opts = { ...testOpts({ cachedir }), return_retry_timer: 0.05, return_retry_timer_max: 0.05 };
+    const returners = new JobReturners({ opts, pool, log });
+    try {
+      await run({ returners, lines, calls });
+    } finally {
+      await returners.close();
+    }
+  });
+}
+
+Deno.test("names that can be no returner's are named, the others get the return, with the job's own id", () =>
+  withReturners([map({ success: true })], async ({ returners, lines, calls }) => {
+    const load = map({ jid: "20261128000000000001", ret: "../../own,good", ret_config: "other" });
+    returners.give(load, map({ cmd: "_return", jid: NO_JID, fun: "test.ping", return: true }));
+    await eventually(() => calls.length === 1, { what: "the call" });
+    assertEquals(lines.filter((line) => line.startsWith("ERROR")), [
+      "ERROR There is no returner of the name ../../own",
+    ]);
+    assertEquals([calls[0].get("fun"), calls[0].get("jid")], [
+      `${RETURNERS_PREFIX}good.returner`,
+      "20261128000000000001_good",
+    ]);
+    const wanted = { jid: "20261128000000000001", fun: "test.ping", return: true, ret_config: "other" };
+    assertEquals(calls[0].get("arg"), [map(wanted)]);
+  }));
+
+Deno.test("a return whose call the next minion takes over, or that fails, is given again", () =>
+  withReturners(
+    [LEFT_TO_NEXT_MINION, map({ success: false, return: "no server" }), map({ success: true })],
+    async (site) => {
+      const { returners, calls, lines } = site;
+      returners.give(
+        map({ jid: "20261128000000000001", ret: "good" }),
+        map({ jid: "20261128000000000001", return: 1 }),
+      );
+      await eventually(() => calls.length === 3, { what: "the third call" });
+      assertEquals(new Set(calls.map((call) => call.get("jid"))), new Set(["20261128000000000001_good"]));
+      assertEquals(lines.some((line) => line.includes("The minion ends") || line.includes("no server")), true);
+    },
+  ));
