@@ -20,7 +20,27 @@ def _bus():
         return salt.utils.event.get_master_event(__opts__, __opts__["sock_dir"], listen=True)
     return salt.utils.event.get_event("minion", opts=__opts__, sock_dir=__opts__["sock_dir"], listen=True)
 
+def _too_many():
+    held = []
+    try:
+        for _ in range(20):
+            held.append(_bus())
+    except Exception as error:
+        return str(error)
+    finally:
+        for bus in held:
+            bus.destroy()
+
+def _closed():
+    bus = _bus()
+    bus._job().ask("event_close", stream=bus._stream)
+    try:
+        return bus.get_event(no_block=True)
+    except Exception as error:
+        return str(error)
+
 def start(word, times=1):
+    refused = [_too_many(), _closed()]
     with _bus() as bus:
         __salt__["event.send"]("engine/ready", {"role": __opts__["__role"]})
         bus.get_event(wait=0, tag="ask/first")
@@ -33,6 +53,7 @@ def start(word, times=1):
                 "asked": event["tag"], "of": event["data"]["n"], "word": word * times, "id": __opts__["id"],
                 "echo": __salt__["test.echo"]("x"), "kernel": __grains__["kernel"], "has": "no.such" in __salt__,
                 "own": __salt__["own.fun"](), "part": own_engine_part.part(), "name": __name__,
+                "refused": refused,
             }, "engine/answer")
 `;
 const BROKEN = "def start(): raise ValueError('went wrong')\n";
@@ -73,8 +94,8 @@ Deno.test("an engine in Python reads and fires events, and calls functions; one 
     const of = (word: string) => {
       const answer = answers.get(word);
       assert(typeof answer === "object" && answer !== null);
-      const { asked, of, echo, kernel, has, own, part, name } = answer as Record<string, unknown>;
-      return { asked, of, echo, kernel, has, own, part, name };
+      const { asked, of, echo, kernel, has, own, part, name, refused } = answer as Record<string, unknown>;
+      return { asked, of, echo, kernel, has, own, part, name, refused };
     };
     const expected = {
       asked: "ask/x",
@@ -85,6 +106,7 @@ Deno.test("an engine in Python reads and fires events, and calls functions; one 
       own: true,
       part: "part",
       name: "salt.loaded.ext.engines.file",
+      refused: ["more than 16 streams of events", "there is no such stream of events"],
     };
     assertEquals(of("m"), expected);
     assertEquals(of("ww"), expected);

@@ -43,7 +43,7 @@ Deno.test("event_return stores the events of the white list that the black list 
   try {
     await using fleet = await startFleet({
       master: {
-        "event_return": "rawfile_json,nosuch",
+        "event_return": "rawfile_json,nosuch,no/name",
         "event_return_whitelist": ["own/*"],
         "event_return_blacklist": ["own/secret/*"],
         "rawfile_json.filename": path,
@@ -58,7 +58,14 @@ Deno.test("event_return stores the events of the white list that the black list 
     const events = eventsIn(path);
     assertEquals(events.map(({ tag }) => tag), Array.from({ length: 30 }, (_, n) => `own/${n}`));
     assertEquals(events[3].data.get("n"), 3);
-    assert(fleet.logs.some((line) => line.includes("there is no returner nosuch")), fleet.logs.join("\n"));
+    for (const text of ["there is no returner nosuch", "event_return: there is no returner of the name no/name"]) {
+      assert(fleet.logs.some((line) => line.includes(text)), fleet.logs.join("\n"));
+    }
+    const stored = (line: string) =>
+      /^EventReturn: event_return rawfile_json: 30 events stored, 0 waiting; /.test(line);
+    await eventually(async () => (await fleet.master.describeThreads()).some(stored), {
+      what: "the line of the thread",
+    });
     await fleet.stopMaster();
     assertEquals(eventsIn(path).length, 30);
   } finally {

@@ -11,13 +11,16 @@ const RETURNER = `
 import json
 def _write(kind, value):
     with open(__opts__["own.path"], "a") as file:
-        file.write(json.dumps([kind, value, __opts__["id"]]) + "\\n")
+        file.write(json.dumps([kind, value, __opts__["id"], "test.ping" in __salt__, list(__salt__), dict(__grains__)]) + "\\n")
 def event_return(events):
     for event in events:
         _write("event", [event["tag"], event["data"].get("n")])
 def returner(ret):
     _write("return", [ret["id"], ret["fun"], ret["return"]])
 `;
+
+/** What each call knows: the master's id, and no functions or grains. */
+const KNOWN = ["fleet_master", false, [], {}];
 
 Deno.test("a returner in Python gets a master's events, and the returns of its minions", async () => {
   const path = Deno.makeTempFileSync();
@@ -42,8 +45,8 @@ Deno.test("a returner in Python gets a master's events, and the returns of its m
       Deno.readTextFileSync(path).trim().split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
     await eventually(() => stored().length >= 2, { what: "both" });
     const lines = stored();
-    assertEquals(lines.find(([kind]) => kind === "event"), ["event", ["own/1", 1], "fleet_master"]);
-    assertEquals(lines.find(([kind]) => kind === "return"), ["return", ["web1", "test.echo", "hi"], "fleet_master"]);
+    assertEquals(lines.find(([kind]) => kind === "event"), ["event", ["own/1", 1], ...KNOWN]);
+    assertEquals(lines.find(([kind]) => kind === "return"), ["return", ["web1", "test.echo", "hi"], ...KNOWN]);
   } finally {
     Deno.removeSync(path);
   }

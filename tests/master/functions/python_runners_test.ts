@@ -11,6 +11,7 @@ const RUNNER = `
 import salt.client
 import salt.runner
 import salt.wheel
+import salt.utils.event
 import salt.utils.minions
 import own_part
 def fn(a, b=2, **kwargs):
@@ -31,8 +32,18 @@ def others():
         salt.utils.minions.CkMinions(__opts__).check_minions("web*", "glob")["minions"],
         salt.client.Caller().cmd("test.echo", "here"),
     ]
+def listed():
+    import salt_bridge
+    names = list(__salt__)
+    try:
+        missing = salt_bridge.JOB.ask("call", fun="no.such", args=[], kwargs={})
+    except Exception as error:
+        missing = str(error)
+    text = salt_bridge.JOB.ask("format", value=[1], out="json")
+    return ["own.fn" in names, "test.arg" in names, bool(__salt__["test.arg"].__doc__), missing, text]
 def shows():
     __jid_event__.fire_event({"message": "on the way"}, "progress")
+    salt.utils.event.get_master_event(__opts__, __opts__["sock_dir"], listen=False).fire_event({"n": 5}, "own/fired")
     __context__["retcode"] = 3
     return "shown"
 def fails():
@@ -40,6 +51,15 @@ def fails():
 def asks(what):
     import salt_bridge
     return salt_bridge.JOB.ask(what)
+`;
+
+const REFUSED = `
+def __virtual__():
+    try:
+        __salt__["test.arg"]("x")
+    except Exception as error:
+        return (False, "needs the moon: %s" % error)
+def f(): pass
 `;
 
 const WAITS = `
@@ -67,7 +87,7 @@ fleetTest(
     write(fleet, "srv/_runners/own.py", RUNNER);
     write(fleet, "srv/_runners/own_part.py", "def part(): return 'part'\n");
     write(fleet, "srv/_runners/broken.py", "def (\n");
-    write(fleet, "srv/_runners/refused.py", "def __virtual__(): return (False, 'needs the moon')\ndef f(): pass\n");
+    write(fleet, "srv/_runners/refused.py", REFUSED);
     assertEquals(await json(fleet, "saltutil.sync_runners"), [
       "runners.broken",
       "runners.own",
@@ -79,13 +99,15 @@ fleetTest(
     assertEquals(await json(fleet, "own.ping", "web1"), [{ web1: true }, 0]);
     assertMatch(String(await json(fleet, "own.started", "web1")), /^\d{20}$/);
     assertEquals(await json(fleet, "own.others"), [["x"], true, false, "part", ["minions"], ["web1"], "here"]);
+    assertEquals(await json(fleet, "own.listed"), [true, true, true, "'no.such'", "[\n    1\n]"]);
 
-    using events = await fleet.listen("salt/run/");
+    using events = await fleet.listen("salt/run/"), fired = await fleet.listen("own/");
     const shown = await fleet.saltRun("own.shows");
     assertEquals(shown.code, 3);
     assertStringIncludes(shown.out, "on the way");
     const tags = [await events.next(5000), await events.next(5000)].map((event) => event?.tag.split("/").at(-1));
     assertEquals(tags, ["new", "progress"]);
+    assertEquals((await fired.next(5000))?.data.get("n"), 5);
 
     const failed = await fleet.saltRun("own.fails");
     assertEquals(failed.code, 1);
@@ -94,7 +116,10 @@ fleetTest(
     assertEquals(asked.code, 1);
     assertStringIncludes(asked.out, "the bridge has no answer to nonsense");
     assertStringIncludes((await fleet.saltRun("own.fn")).out, "Passed invalid arguments");
-    assertStringIncludes((await fleet.saltRun("refused.f")).out, "needs the moon");
+    assertStringIncludes(
+      (await fleet.saltRun("refused.f")).out,
+      "needs the moon: a plugin cannot use call while it is loaded",
+    );
     assertMatch((await fleet.saltRun("broken.f")).out, /broken\.py, line 1/);
     assertStringIncludes((await fleet.saltRun("-d", "own.fn")).out, "own.fn:\nTells.");
     assertEquals((await fleet.saltRun("test.arg", "x")).code, 0);

@@ -120,6 +120,8 @@ Deno.test("a loop is stopped, a storm is limited, a template that does not end i
     await eventually(async () => dropped(await status(fleet), "loops") === 1, { what: "the stopped loop" });
     const report = await status(fleet);
     assertEquals(dropped(report, "limited"), 3);
+    const lines = await fleet.master.describeThreads();
+    assertEquals(lines.filter((line) => /^Reactor: \d+ events read, \d+ with reactions, 4 jobs/.test(line)).length, 1);
     const errors = report.get("errors");
     const texts = Array.isArray(errors) ? errors.map((error) => isMap(error) ? String(error.get("error")) : "") : [];
     for (
