@@ -21,7 +21,7 @@ def asks():
 /** The grains of this file, and what is logged. */
 async function grainsOf(text: string | undefined, options: Readonly<Record<string, Value>> = {}) {
   const warned: string[] = [];
-  let grains: Value = null;
+  const grains: Value[] = [];
   await withTemporaryDirectory(async (root) => {
     for (const name of ["cache", "sock", "ext/grains"]) Deno.mkdirSync(`${root}/${name}`, { recursive: true });
     if (text !== undefined) Deno.writeTextFileSync(`${root}/ext/grains/own.py`, text);
@@ -32,7 +32,9 @@ async function grainsOf(text: string | undefined, options: Readonly<Record<strin
       extension_modules: `${root}/ext`,
       ...options,
     });
-    grains = await pluginGrains({ opts, grains: map({ kernel: "Linux" }), warn: (line) => void warned.push(line) });
+    grains.push(
+      ...await pluginGrains({ opts, grains: map({ kernel: "Linux" }), warn: (line) => void warned.push(line) }),
+    );
   });
   return { grains, warned };
 }
