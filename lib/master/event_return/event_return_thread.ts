@@ -9,7 +9,6 @@ import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
-import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { ALIASES } from "#lib/plugins/aliases.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
@@ -23,6 +22,7 @@ import { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
 import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { EventForwarder } from "./event_forwarder.ts";
 import { cleanJobs, type EventSink, makeSink, type SinkParts } from "./event_sink.ts";
+import { JobCleaning } from "./job_cleaning.ts";
 import { withMasterReturners } from "./python_returners.ts";
 
 /** The data that it starts with. */
@@ -47,7 +47,7 @@ class EventReturnService implements ThreadService {
   readonly #forwarders: readonly EventForwarder[];
   readonly #starting: Promise<unknown>;
   readonly #plugins: SinkParts;
-  readonly #cleaning: Timer;
+  readonly #cleaning: JobCleaning;
 
   constructor(init: EventReturnInit, { log }: ThreadHost) {
     const opts = this.#opts = unpackOpts("master", init.opts);
@@ -67,18 +67,12 @@ class EventReturnService implements ThreadService {
       })
     );
     this.#starting = Promise.all(this.#forwarders.map((forwarder) => this.#start(forwarder)));
-    this.#cleaning = setInterval(() => void this.#clean(), Math.max(opts.loop_interval * 1000, LEAST_CLEANING_MS));
-  }
-
-  /** Removes old jobs from the caches; one that fails is named, and tried again. */
-  async #clean(): Promise<void> {
-    for (const name of masterReturners("master_job_cache", this.#opts).names) {
-      try {
-        await cleanJobs(name, this.#plugins);
-      } catch (error) {
-        this.#log.error(`The returner ${name} could not remove old jobs: ${messageOf(error)}`);
-      }
-    }
+    this.#cleaning = new JobCleaning({
+      names: masterReturners("master_job_cache", opts).names,
+      everyMs: Math.max(opts.loop_interval * 1000, LEAST_CLEANING_MS),
+      log,
+      clean: (name) => cleanJobs(name, this.#plugins),
+    });
   }
 
   #load(): SinkParts {
@@ -126,7 +120,7 @@ class EventReturnService implements ThreadService {
   }
 
   async close(budget: TimeBudget): Promise<void> {
-    clearInterval(this.#cleaning);
+    this.#cleaning.close();
     // Waiting events get their call before calls are told to end.
     const closing = this.#starting.then(() => Promise.all(this.#forwarders.map((forwarder) => forwarder.close())));
     const isDone = await budget.allows(closing);
