@@ -30,7 +30,7 @@ const KEY = new RegExp(`^${KEY_TYPE}\\s+([A-Za-z0-9+/]+={0,2})(?:\\s+(.*))?$`);
 const OPTIONS: ReadonlySet<string> = new Set(["functions", "targets", "expires"]);
 /** `20270131`, `202701311200`, `20270131120000`, as OpenSSH writes times, or ISO 8601. All are in UTC. */
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?Z?$/;
-const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z)?$/;
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?Z)?$/;
 
 /**
  * Reads a line.
@@ -68,14 +68,10 @@ function anyOf(globs: string | undefined): (text: string) => boolean {
 }
 
 function timeOf(text: string): number | undefined {
-  const [, year, month, day, hours = "00", minutes = "00", seconds = "00"] = COMPACT.exec(text) ?? [];
-  const iso = year !== undefined
-    ? `${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`
-    : ISO.test(text)
-    ? text
-    : "";
-  const ms = Date.parse(iso);
-  return Number.isNaN(ms) ? undefined : ms;
+  const [, year, month, day, hours = "00", minutes = "00", seconds = "00"] = COMPACT.exec(text) ?? ISO.exec(text) ?? [];
+  const ms = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+  // JavaScript takes the 31st of February for a day in March.
+  return Number.isNaN(ms) || new Date(ms).getUTCDate() !== Number(day) ? undefined : ms;
 }
 
 /** The keys of a directory; read again when a file in it has changed. */

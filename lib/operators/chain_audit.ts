@@ -4,8 +4,10 @@
  * @module
  */
 
+import { base64Bytes } from "#lib/crypto/base64.ts";
 import { isNoLog } from "#lib/protocol/no_log.ts";
 import { OP } from "#lib/protocol/operator_field.ts";
+import { decodeIfWhole } from "#lib/values/msgpack.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type ValueMap } from "#lib/values/value.ts";
 import { brokenLinks, type ChainLink, type ChainRecord } from "./chain_records.ts";
@@ -36,8 +38,13 @@ export interface AuditedChain {
 /** The differences, a sentence each. */
 export function auditChain({ records, last, problems, jobs, until }: AuditedChain): string[] {
   const byNumber = new Map(records.map((record) => [record.n, record]));
-  const first = records.at(0)?.n ?? Infinity, end = Math.max(last?.n ?? 0, records.at(-1)?.n ?? 0);
+  const first = records.at(0)?.n ?? Infinity, given = records.at(-1), end = Math.max(last?.n ?? 0, given?.n ?? 0);
   const found = [...new Set([...problems, ...brokenLinks(records)])];
+  if (last !== undefined && (given?.n ?? 0) < last.n) {
+    found.push(`the chain ends with record ${last.n}, and its records with ${given?.n ?? 0}`);
+  } else if (last !== undefined && last.n > 0 && byNumber.get(last.n)?.hash !== last.hash) {
+    found.push(`record ${last.n} is not the one that the chain ends with`);
+  }
   const oldest = [...jobs.keys()].reduce((least, jid) => jid < least ? jid : least, "~");
   const ran = new Set<string>();
   for (const { n, fields } of records) {
@@ -69,8 +76,11 @@ export function auditChain({ records, last, problems, jobs, until }: AuditedChai
 function isOther(load: ValueMap, fields: ValueMap): boolean {
   const kwargs = mapOrEmpty(load.get("kwargs"));
   if (isNoLog(load) || isNoLog(kwargs)) return false;
-  const op = kwargs.get(OP), isSigned = str(fields.get("key") ?? "") !== "";
-  const body = isMap(op) ? str(op.get("body") ?? "") : "";
-  if (isSigned && body === "") return true;
-  return bodyHash(load, isSigned ? Uint8Array.fromBase64(body) : undefined) !== fields.get("body");
+  const stored = bodyHash(load, undefined), ran = fields.get("body");
+  if (str(fields.get("key") ?? "") === "") return stored !== ran;
+  const op = kwargs.get(OP), body = isMap(op) ? base64Bytes(op.get("body")) : undefined;
+  if (body === undefined || bodyHash(load, body) !== ran) return true;
+  // The statement is the one that ran; what is stored beside it may be another job.
+  const statement = decodeIfWhole(body);
+  return !isMap(statement) || bodyHash(statement, undefined) !== stored;
 }

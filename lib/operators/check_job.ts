@@ -3,6 +3,7 @@
  * @module
  */
 
+import { base64Bytes } from "#lib/crypto/base64.ts";
 import { messageOf, MsgpackError, TargetError, WireError } from "#lib/errors.ts";
 import { FIND_JOB } from "#lib/protocol/about_jobs.ts";
 import { jidMs } from "#lib/protocol/jid.ts";
@@ -61,7 +62,7 @@ const BY_ID: readonly string[] = ["glob", "pcre", "list"];
 export function checkJob(load: ValueMap, op: Value | undefined, place: JobPlace): CheckedJob {
   if (op === undefined) return { body: NO_BYTES, key: "", refused: "it is not signed by an operator" };
   const field = (name: string) => isMap(op) ? op.get(name) : undefined;
-  const body = base64Of(field("body")), signature = base64Of(field("sig")), key = field("key");
+  const body = base64Bytes(field("body")), signature = base64Bytes(field("sig")), key = field("key");
   if (field("alg") !== ALGORITHM || body === undefined || signature === undefined || typeof key !== "string") {
     return { body: NO_BYTES, key: "", refused: "its signature has a form that this minion does not know" };
   }
@@ -71,15 +72,6 @@ export function checkJob(load: ValueMap, op: Value | undefined, place: JobPlace)
     ? overdue(operator, place) ?? unlike(load, body, place) ?? notAllowed(load, operator, place)
     : "its signature does not hold";
   return { body, key: operator.fingerprint, refused };
-}
-
-function base64Of(text: Value | undefined): Uint8Array | undefined {
-  if (typeof text !== "string") return undefined;
-  try {
-    return Uint8Array.fromBase64(text);
-  } catch {
-    return undefined; // it proves nothing
-  }
 }
 
 function overdue({ expiresMs, fingerprint }: AuthorizedOperator, { nowMs }: JobPlace): string | undefined {
@@ -109,7 +101,10 @@ function unlike(load: ValueMap, body: Uint8Array, place: JobPlace): string | und
   }
   const jid = str(signed.get("jid") ?? ""), notAfter = toNumber(signed.get("not_after"));
   if (notAfter === undefined || place.nowMs > notAfter * 1000) return "its time is over";
-  if (notAfter * 1000 > jidMs(jid) + LONGEST_S * 1000) return "it was signed for longer than a minion remembers jobs";
+  // The time of an id that is none is NaN.
+  if (!(notAfter * 1000 <= jidMs(jid) + LONGEST_S * 1000)) {
+    return "it was signed for longer than a minion remembers jobs";
+  }
   for (const name of SIGNED_FIELDS) {
     const isTarget = name === "tgt" || name === "tgt_type";
     if (!isTarget && !same(load.get(name), signed.get(name))) return `its ${name} is not the one that was signed`;

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { base64Bytes } from "#lib/crypto/base64.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { WireError } from "#lib/errors.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
@@ -102,9 +103,9 @@ export function armoredSignature(op: ValueMap): string {
  * @throws {WireError} If it is another output, or of another kind of key.
  */
 export function readSshsig(output: string): { readonly key: OperatorKey; readonly signature: Uint8Array } {
-  const armored = ARMOR.exec(output)?.[1];
+  const armored = base64Bytes(ARMOR.exec(output)?.[1]);
   if (armored === undefined) throw new WireError("there is no signature in the output of ssh-keygen");
-  const reader = new SshReader(Uint8Array.fromBase64(armored));
+  const reader = new SshReader(armored);
   reader.bytes(MAGIC.length);
   if (reader.number() !== SSHSIG_VERSION) throw new WireError("a signature of an unknown version");
   const key = operatorKey(reader.string());

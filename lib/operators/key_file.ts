@@ -5,7 +5,8 @@
  * @module
  */
 
-import { CommandError, UsageError } from "#lib/errors.ts";
+import { base64Bytes } from "#lib/crypto/base64.ts";
+import { CommandError, UsageError, WireError } from "#lib/errors.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { NAMESPACE, type OperatorKey, operatorKey, readSshsig } from "./job_signature.ts";
 import { SshReader } from "./ssh_wire.ts";
@@ -35,20 +36,27 @@ export interface KeyFile {
 export function readKeyFile(path: string): KeyFile | undefined {
   const text = readTextFileIfExists(path);
   if (text === undefined) return undefined;
-  const base64 = BEGIN.exec(text)?.[1];
-  if (base64 === undefined) throw new UsageError(`${path} is no private key of OpenSSH`);
-  const reader = new SshReader(Uint8Array.fromBase64(base64));
-  reader.bytes(MAGIC_BYTES);
-  const cipher = reader.text();
-  reader.string(); // how the passphrase becomes a key: the function,
-  reader.string(); // and its options
-  reader.number(); // of keys: one
-  const key = operatorKey(reader.string());
+  const { cipher, key } = readHead(base64Bytes(BEGIN.exec(text)?.[1]) ?? new Uint8Array(), path);
   if (key === undefined) throw new UsageError(`${path} is no Ed25519 key`);
   if (cipher === "none") {
     throw new UsageError(`${path} is not encrypted; give it a passphrase: ssh-keygen -p -f ${path}`);
   }
   return { key, text };
+}
+
+function readHead(bytes: Uint8Array, path: string): { readonly cipher: string; readonly key?: OperatorKey } {
+  const reader = new SshReader(bytes);
+  try {
+    reader.bytes(MAGIC_BYTES);
+    const cipher = reader.text();
+    reader.string(); // how the passphrase becomes a key: the function,
+    reader.string(); // and its options
+    reader.number(); // of keys: one
+    return { cipher, key: operatorKey(reader.string()) };
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new UsageError(`${path} is no private key of OpenSSH`);
+  }
 }
 
 /**

@@ -20,6 +20,14 @@ export function agentSocket(): string | undefined {
   return Deno.env.get("SSH_AUTH_SOCK") || undefined;
 }
 
+/** An answer of the agent. */
+interface WantedAnswer<T> {
+  /** Its kind; another one refuses. */
+  readonly wanted: number;
+  /** @throws {WireError} If it has another form. */
+  readonly read: (reader: SshReader) => T;
+}
+
 /** A connection to the agent, which the calling user's later rights do not close. */
 export class SshAgent implements Disposable {
   readonly #socket: string;
@@ -46,14 +54,7 @@ export class SshAgent implements Disposable {
    * @throws {CommandError} If it cannot be asked.
    */
   async keys(): Promise<OperatorKey[]> {
-    const reader = await this.#ask(REQUEST_IDENTITIES, IDENTITIES_ANSWER, []);
-    const keys: OperatorKey[] = [];
-    for (let left = reader.number(); left > 0; left--) {
-      const key = operatorKey(reader.string());
-      reader.string(); // its comment
-      if (key !== undefined) keys.push(key);
-    }
-    return keys;
+    return await this.#ask(REQUEST_IDENTITIES, [], { wanted: IDENTITIES_ANSWER, read: readKeys });
   }
 
   /**
@@ -62,29 +63,29 @@ export class SshAgent implements Disposable {
    * @throws {CommandError} If it refuses, or cannot be asked.
    */
   async sign(key: OperatorKey, data: Uint8Array): Promise<Uint8Array> {
-    const reader = await this.#ask(SIGN_REQUEST, SIGN_RESPONSE, [sshString(key.blob), sshString(data), sshNumber(0)]);
-    return plainSignature(reader.string());
+    const parts = [sshString(key.blob), sshString(data), sshNumber(0)];
+    const read = (reader: SshReader) => plainSignature(reader.string());
+    return await this.#ask(SIGN_REQUEST, parts, { wanted: SIGN_RESPONSE, read });
   }
 
-  #ask(kind: number, wanted: number, parts: readonly Uint8Array[]): Promise<SshReader> {
-    const asked = this.#last.then(async () => {
-      const answer = await this.#exchange(sshString(joinBytes([new Uint8Array([kind]), ...parts])));
-      if (answer[0] !== wanted) throw new CommandError("ssh-agent refused: does it hold the key, and is it unlocked?");
-      return new SshReader(answer.subarray(1));
-    });
+  #ask<T>(kind: number, parts: readonly Uint8Array[], answer: WantedAnswer<T>): Promise<T> {
+    const request = sshString(joinBytes([new Uint8Array([kind]), ...parts]));
+    const asked = this.#last.then(() => this.#exchange(request, answer));
     this.#last = asked.catch(() => {}); // whoever asked gets the error
     return asked;
   }
 
-  async #exchange(request: Uint8Array): Promise<Uint8Array> {
+  async #exchange<T>(request: Uint8Array, { wanted, read }: WantedAnswer<T>): Promise<T> {
     try {
       await writeAllAsync(this.#connection, request);
       const length = new SshReader(await this.#read(LENGTH_BYTES)).number();
       if (length === 0 || length > MAX_ANSWER) throw new WireError(`an answer of ${length} bytes`);
-      return await this.#read(length);
+      const answer = await this.#read(length);
+      if (answer[0] === wanted) return read(new SshReader(answer.subarray(1)));
     } catch (error) {
       throw new CommandError(unanswered(this.#socket, error));
     }
+    throw new CommandError("ssh-agent refused: does it hold the key, and is it unlocked?");
   }
 
   async #read(length: number): Promise<Uint8Array> {
@@ -100,6 +101,16 @@ export class SshAgent implements Disposable {
   [Symbol.dispose](): void {
     this.#connection.close();
   }
+}
+
+function readKeys(reader: SshReader): OperatorKey[] {
+  const keys: OperatorKey[] = [];
+  for (let left = reader.number(); left > 0; left--) {
+    const key = operatorKey(reader.string());
+    reader.string(); // its comment
+    if (key !== undefined) keys.push(key);
+  }
+  return keys;
 }
 
 function unanswered(socket: string, error: unknown): string {

@@ -4,6 +4,7 @@
  */
 
 import type { RunnerContext } from "#lib/client/runner_context.ts";
+import { base64Bytes } from "#lib/crypto/base64.ts";
 import { jobMinions } from "#lib/jobs/listing.ts";
 import { auditChain, type StoredJob } from "#lib/operators/chain_audit.ts";
 import { type ChainLink, type ChainRecord, readLink, toRecord } from "#lib/operators/chain_records.ts";
@@ -70,7 +71,7 @@ async function audit(
 
 function recordsOf(page: ValueMap): ChainRecord[] {
   return listOrEmpty(page.get("records")).flatMap((text) => {
-    const record = typeof text === "string" ? toRecord(Uint8Array.fromBase64(text)) : undefined;
+    const bytes = base64Bytes(text), record = bytes && toRecord(bytes);
     return record === undefined ? [] : [record];
   });
 }

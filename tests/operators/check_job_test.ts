@@ -3,9 +3,12 @@ import { AuthorizedOperators, readOperatorLine } from "#lib/operators/authorized
 import { checkJob } from "#lib/operators/check_job.ts";
 import { JobSigner } from "#lib/operators/job_signer.ts";
 import { armoredSignature } from "#lib/operators/job_signature.ts";
+import { OperatorCheck } from "#lib/operators/operator_check.ts";
 import { canonicalBytes, type SignedJob, statementOf } from "#lib/operators/job_statement.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { Float, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { testOpts } from "#tests/support/calls/job_context.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { ssh, TestOperator, withoutOpenSsh } from "#tests/support/fleet/operator.ts";
 
@@ -102,11 +105,56 @@ Deno.test({
       assertStringIncludes(await why(encode(new Map([...read].reverse()), "disk")), "another form");
       assertStringIncludes(await why(canonicalBytes(new Map(read).set("v", 2))), "a version");
       assertStringIncludes(await why(new TextEncoder().encode("{}")), "cannot be read");
+      assertStringIncludes(await why(encode([1], "disk")), "its statement cannot be read: it is no map");
+      assertStringIncludes(await why(statement({ jid: "1" })), "longer than a minion");
+      for (const [name, value] of [["body", null], ["body", "?"], ["sig", "?"], ["key", 1]] as const) {
+        const op = new Map(await sign(statement())).set(name, value);
+        assertStringIncludes(refusal(line, LOAD, op) ?? "", "a form that this minion does not know");
+      }
+      const pattern = await sign(statement({ tgt: "web[", tgt_type: "pcre" }));
+      assertStringIncludes(refusal(line, { ...LOAD, tgt: ["web1"], tgt_type: "list" }, pattern) ?? "", "its target");
       // A target that needs data is matched by the minion itself.
       const op = await sign(statement({ tgt: "os:Debian", tgt_type: "grain" }));
       assertEquals(refusal(line, { ...LOAD, tgt: ["web1", "db1"], tgt_type: "list" }, op), undefined);
       const away = await sign(statement({ tgt: "os:Plan9", tgt_type: "grain" }));
       assertStringIncludes(refusal(line, { ...LOAD, tgt: ["web1"], tgt_type: "list" }, away) ?? "", "its target");
+    }),
+});
+
+Deno.test({
+  name: "without the operators' keys no job is proved, and with require_operator_signature: log it runs",
+  ignore,
+  fn: () =>
+    withSigner(async (sign, line) => {
+      const op = await sign(statement()), load = map({ ...LOAD }), matches = () => true;
+      const root = Deno.makeTempDirSync();
+      try {
+        const opts = testOpts({ id: "web1" });
+        const operators_dir = `${root}/operators.d`;
+        const check = (require_operator_signature: "true" | "log") => {
+          const { log, lines } = memoryLog();
+          const checks = new OperatorCheck({ ...opts, operators_dir, require_operator_signature }, log);
+          return { ...checks.check(load, op, { masterPems: [MASTER], matches }), lines };
+        };
+        const unknown = "the key that signed it is not in operators_dir";
+        assertEquals(check("true").refused, unknown);
+        const logged = check("log");
+        assertEquals([logged.refused, logged.key], [undefined, ""]);
+        const would = "would be refused with require_operator_signature: true, because";
+        assertEquals(logged.lines, [`WARNING Job ${JID}, test.arg, ${would} ${unknown}`]);
+        Deno.mkdirSync(operators_dir);
+        Deno.writeTextFileSync(`${operators_dir}/alice`, `expires="2000-01-01" ${line}\n${line}\n`);
+        const twice = check("true");
+        assertEquals([twice.refused, twice.lines[0]], [
+          `the key ${twice.key} has expired`,
+          `ERROR ${operators_dir}/alice, line 2: the key is there already, with the rights of its first line`,
+        ]);
+        Deno.removeSync(operators_dir, { recursive: true });
+        Deno.writeTextFileSync(operators_dir, "");
+        assertStringIncludes(check("true").refused ?? "", "it cannot be checked: Not a directory");
+      } finally {
+        Deno.removeSync(root, { recursive: true });
+      }
     }),
 });
 

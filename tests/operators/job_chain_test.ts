@@ -135,6 +135,10 @@ Deno.test("a changed byte, a missing record, a cut end and a new order are found
     assertStringIncludes(problems(cachedir), "its last record is 5, and 6 was written");
     write(cachedir, head, [...records.slice(0, 5), records[5].slice(0, -3)]);
     assertStringIncludes(problems(cachedir), "no whole record");
+    const other = head.slice();
+    other[20] ^= 1;
+    write(cachedir, other, records);
+    assertStringIncludes(problems(cachedir), "record 6 is not the one that was written");
     write(cachedir, new Uint8Array(HEAD_BYTES), records);
     assertStringIncludes(problems(cachedir), "does not begin as a chain");
   }));
@@ -150,6 +154,25 @@ Deno.test("after a cut the chain goes on behind what was written, so that the ga
     assertEquals(chain.returned(load(1), 0)?.n, 7);
     chain.close();
     assertStringIncludes(problems(cachedir), "after record 4 comes record 7");
+  }));
+
+Deno.test("a file that cannot become the older one takes no record, and the next record when it can", () =>
+  withTemporaryDirectory(async (cachedir) => {
+    const { log, lines } = memoryLog();
+    const chain = new JobChain(cachedir, log, 1);
+    const renameSync = () => {
+      throw new Error("No space left on device (os error 28)");
+    };
+    await withReplaced(Deno, { name: "renameSync", by: renameSync }, () => chain.accepted(load(0), undefined));
+    assertEquals(lines, [
+      `ERROR Job ${load(0).get("jid")} is not in the chain of jobs: No space left on device (os error 28)`,
+    ]);
+    assertEquals(chain.returned(load(1), 0)?.n, 1);
+    // Twice: what is on the disk is not synced again.
+    await chain.sync();
+    await withReplaced(Deno.FsFile.prototype, { name: "syncData", by: renameSync }, () => chain.sync());
+    chain.close();
+    assertEquals([readChain(cachedir).records.length, problems(cachedir)], [1, ""]);
   }));
 
 Deno.test("a large file becomes the older one, and the records of both are one chain", () =>
