@@ -18,6 +18,8 @@ const FILE_BYTES = 4 << 20;
 
 interface Waiting {
   readonly framed: Uint8Array;
+  /** Number of records in it. */
+  readonly count: number;
   resolve(): void;
   reject(error: StoreError): void;
 }
@@ -47,7 +49,7 @@ export class RecordOutbox {
 
   /**
    * Looks what is in it.
-   * @param options.log Called with a record that cannot be read.
+   * @param options.log Called with what is wrong with a file.
    * @param options.counter Memory of an Int32 in which other threads see the number of records.
    */
   constructor({ directory, maxBytes, log, counter = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) }: {
@@ -99,7 +101,7 @@ export class RecordOutbox {
     this.#bytes += framed.length;
     Atomics.add(this.#counter, 0, records.length);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ framed, resolve, reject });
+    this.#waiting.push({ framed, count: records.length, resolve, reject });
     this.#writing ??= this.#write();
     await promise;
   }
@@ -118,18 +120,36 @@ export class RecordOutbox {
       if (this.#fileBytes >= FILE_BYTES || this.#isWanted) this.#close();
       for (const { resolve } of waiting) resolve();
     } catch (error) {
-      // The last record may be incomplete, so nothing may follow it.
-      this.#close();
+      this.#takeBack(waiting);
       const failure = new StoreError(
         `The outbox ${this.#directory} cannot be written: ${messageOf(error)}`,
         this.#directory,
-        {
-          cause: error,
-        },
+        { cause: error },
       );
       for (const { reject } of waiting) reject(failure);
     }
     this.#writing = this.#waiting.length > 0 ? this.#write() : undefined;
+  }
+
+  /** None of these is stored: the room for them is free again. */
+  #takeBack(waiting: readonly Waiting[]): void {
+    const path = `${this.#directory}/${this.#name}`;
+    try {
+      // On a disk that is full each attempt would leave a file.
+      if (this.#fileBytes === 0) removeIfExists(path);
+      else this.#file?.truncateSync(this.#fileBytes);
+    } catch (error) {
+      // Whole ones of them are stored later, which does no harm.
+      this.#log(`${path} cannot be made shorter: ${messageOf(error)}`);
+    }
+    // The last record may be incomplete, so nothing may follow it.
+    this.#close();
+    for (const { framed, count } of waiting) this.#free(framed.length, count);
+  }
+
+  #free(bytes: number, count: number): void {
+    this.#bytes = Math.max(0, this.#bytes - bytes);
+    Atomics.store(this.#counter, 0, Math.max(0, this.count - count));
   }
 
   #open(): Deno.FsFile {
@@ -165,8 +185,7 @@ export class RecordOutbox {
       const { records, bytes } = this.#read(name);
       await store(records.flatMap((record) => this.#decoded(record, name) ?? []));
       removeIfExists(`${this.#directory}/${name}`);
-      this.#bytes = Math.max(0, this.#bytes - bytes);
-      Atomics.sub(this.#counter, 0, records.length);
+      this.#free(bytes, records.length);
     }
   }
 

@@ -128,7 +128,7 @@ export class SqliteRows implements JobRows {
       }
       database.exec("commit");
     } catch (error) {
-      database.exec("rollback");
+      if (database.isTransaction) database.exec("rollback");
       throw error;
     }
   }

@@ -10,11 +10,15 @@ import { OutboxRows } from "#lib/stores/outbox_rows.ts";
 import { postgresOptions } from "#lib/stores/postgres_options.ts";
 import { PostgresRows } from "#lib/stores/postgres_rows.ts";
 import { RecordOutbox } from "#lib/stores/record_outbox.ts";
+import { frameRecord } from "#lib/os/record_file.ts";
 import { sleep } from "#lib/os/sleep.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
+import { encode } from "#lib/values/msgpack.ts";
 import { map, type Value } from "#lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { serverProgram, startPostgres } from "#tests/support/database_servers.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { overRows } from "./store_conformance.ts";
 
@@ -137,6 +141,9 @@ Deno.test({
       await first.store.acks.save(NEXT, "web1", { state: "running", sinceMs: 1 });
       await assertRejects(() => first.store.noLog.reader("20240102030405000003"), StoreError, "is away");
       await assertRejects(() => first.store.getReturns(JID), StoreError, "is away");
+      await assertRejects(() => first.store.outputs.read(JID, "web1"), StoreError, "is away");
+      // Live output is shown to whoever watches, and not kept.
+      assertEquals(await first.store.outputs.append(JID, "web1", { seq: 1, parts: [{ leftOut: 1 }] }), "stored");
       await first.store.close();
 
       await server.restart();
@@ -151,6 +158,63 @@ Deno.test({
       await second.store.close();
     }),
 });
+
+Deno.test("an outbox that cannot be written has what it had, and takes more when it can", () =>
+  withTemporaryDirectory(async (root) => {
+    const logged: string[] = [];
+    const options = { directory: `${root}/outbox`, maxBytes: 260, log: (text: string) => void logged.push(text) };
+    const outbox = new RecordOutbox(options), record = (n: number) => map({ n, filler: "x".repeat(40) });
+    await outbox.append([record(1)]);
+    const { prototype } = Deno.FsFile, { writeSync } = prototype;
+    const half = function (this: Deno.FsFile, bytes: Uint8Array): number {
+      if (bytes.length > 70) return writeSync.call(this, bytes.subarray(0, 70));
+      throw new Error("No space left on device (os error 28)");
+    };
+    const syncData = () => Promise.reject(new Error("Input/output error (os error 5)"));
+    const truncateSync = () => {
+      throw new Error("Read-only file system (os error 30)");
+    };
+    const refused = (n: number, why: string) =>
+      assertRejects(() => outbox.append([record(n), record(n + 1)]), StoreError, why);
+    // Together more than maxBytes.
+    await withReplaced(prototype, { name: "writeSync", by: half }, async () => {
+      for (let n = 2; n < 10; n += 2) await refused(n, "cannot be written: No space left on device");
+    });
+    await withReplaced(prototype, { name: "syncData", by: syncData }, () => refused(10, "Input/output error"));
+    assertEquals([...Deno.readDirSync(options.directory)].length, 1, "an attempt has left a file");
+    await outbox.append([record(11)]);
+    await withReplaced(
+      prototype,
+      { name: "truncateSync", by: truncateSync },
+      () => withReplaced(prototype, { name: "syncData", by: syncData }, () => refused(12, "Input/output error")),
+    );
+    assertEquals([outbox.count, logged.map((text) => text.replace(/^.*log /, ""))], [
+      2,
+      ["cannot be made shorter: Read-only file system (os error 30)"],
+    ]);
+    await outbox.append([record(14)]);
+    const given: Value[] = [];
+    await outbox.empty((records) => Promise.resolve(void given.push(...records)));
+    // Of those that could not be taken back, whoever sent them will hear that they are there.
+    assertEquals([given, outbox.count], [[1, 11, 12, 13, 14].map(record), 0]);
+    await outbox.append([record(16)]);
+    assertEquals(outbox.count, 1);
+    await outbox.close();
+  }));
+
+Deno.test("a record of an outbox that is none is left out, and the others are given", () =>
+  withTemporaryDirectory(async (root) => {
+    const logged: string[] = [];
+    Deno.writeFileSync(
+      `${root}/${"1".padStart(20, "0")}.log`,
+      joinBytes([new Uint8Array([0xc1]), encode(1, "disk")].map((bytes) => frameRecord(bytes, { checked: true }))),
+    );
+    const outbox = new RecordOutbox({ directory: root, maxBytes: 200, log: (text) => void logged.push(text) });
+    const given: Value[] = [];
+    await outbox.empty((records) => Promise.resolve(void given.push(...records)));
+    assertEquals([given, logged.length, outbox.count], [[1], 1, 0]);
+    assertStringIncludes(logged[0], "A record of");
+  }));
 
 Deno.test("an outbox that is full refuses, and one that was cut off gives what is whole", () =>
   withTemporaryDirectory(async (root) => {

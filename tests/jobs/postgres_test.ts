@@ -8,8 +8,8 @@ import { map } from "#lib/values/value.ts";
 import { StoreError } from "#lib/errors.ts";
 import { PostgresRows } from "#lib/stores/postgres_rows.ts";
 import { postgresOptions } from "#lib/stores/postgres_options.ts";
-import { DatabaseRefusalError } from "#lib/stores/postgres_connection.ts";
-import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { DatabaseAwayError, DatabaseRefusalError } from "#lib/stores/postgres_connection.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { serverProgram, startPostgres } from "#tests/support/database_servers.ts";
 import { overRows, runStoreTest, STORE_TESTS } from "./store_conformance.ts";
 
@@ -58,7 +58,18 @@ Deno.test({
     await server.sql("update salt.meta set oldest_reader = 1");
     const older = rowsAt(server.port, { pass: "salt" });
     assertEquals((await older.status()).schema, 9);
+    // A value that PostgreSQL refuses is refused alone.
+    const write = (id: string, retcode: number) =>
+      older.saveReturn({ jid: "20240102030405000001", id, retcode, success: true, body: new Uint8Array([0xc0]) });
+    const [good, bad] = await Promise.allSettled([write("web1", 0), write("web2", 2 ** 40)]);
+    assertEquals(good, { status: "fulfilled", value: "stored" });
+    assert(bad.status === "rejected" && bad.reason instanceof StoreError, String(bad));
+    assertStringIncludes(bad.reason.message, "refuses a value");
     await older.close();
+    await server.sql("alter database salt set default_transaction_read_only = on");
+    const standby = rowsAt(server.port, { pass: "salt", sslmode: "disable" });
+    await assertRejects(() => standby.open(), DatabaseAwayError, "takes no writes");
+    await standby.close();
   },
 });
 
