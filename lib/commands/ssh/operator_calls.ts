@@ -9,6 +9,7 @@ import { peerJob, publishesAgain } from "#lib/auth/peer_rules.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { askedValues } from "#lib/fleet/mine_form.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
+import { eachAtATime } from "#lib/runtime/each_at_a_time.ts";
 import { asList, mapOrEmpty } from "#lib/values/shape.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { fromWireArgs, yamlifyArg } from "#lib/yaml/arguments.ts";
@@ -101,12 +102,11 @@ async function publish(given: ValueMap, { hosts }: OperatorSite, isFull: boolean
   if (!truthy(given.get("ssh_minions") ?? true)) return new Map();
   const { target, rosters } = addressed(given);
   const jid = makeJid();
-  const ends = [...await hosts.find(target, { rosters, isOperator: true })].map(
-    async ([id, entry]): Promise<[Value, Value]> => {
-      const { return: value, retcode } = await hosts.end(id, entry, { fun, arg: job.arg });
-      if (!isFull) return [id, value];
-      return [id, map({ jid, return: value, retcode, id, fun, fun_args: job.arg, ret: value })];
-    },
-  );
-  return new Map(await Promise.all(ends));
+  const returned: ValueMap = new Map(), found = [...await hosts.find(target, { rosters, isOperator: true })];
+  await eachAtATime(found, hosts.opts.ssh_max_procs, async ([id, entry]) => {
+    const { return: value, retcode } = await hosts.end(id, entry, { fun, arg: job.arg });
+    const full = { jid, return: value, retcode, id, fun, fun_args: job.arg, ret: value };
+    returned.set(id, isFull ? map(full) : value);
+  });
+  return returned;
 }

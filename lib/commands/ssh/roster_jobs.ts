@@ -13,6 +13,7 @@ import { AGED, askedValues } from "#lib/fleet/mine_form.ts";
 import { mayReadMine } from "#lib/fleet/mine_query.ts";
 import { idsOf } from "#lib/master/requests/rule_targets.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
+import { eachAtATime } from "#lib/runtime/each_at_a_time.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -136,11 +137,14 @@ export class RosterJobs {
     work: { readonly fun: string; readonly arg: readonly Value[] },
   ): RosterJob {
     const returns: ValueMap = new Map();
-    const ends = [...hosts].map(async ([id, entry]) => {
-      const end = await this.#hosts.end(id, entry, work);
-      returns.set(id, map({ ret: end.return, ...end.out !== undefined && { out: end.out } }));
-    });
-    const job = { owner, returns, isRunning: true, ended: Promise.all(ends).then(() => void (job.isRunning = false)) };
+    const run = async () => {
+      await eachAtATime([...hosts], this.#hosts.opts.ssh_max_procs, async ([id, entry]) => {
+        const end = await this.#hosts.end(id, entry, work);
+        returns.set(id, map({ ret: end.return, ...end.out !== undefined && { out: end.out } }));
+      });
+      job.isRunning = false;
+    };
+    const job = { owner, returns, isRunning: true, ended: Promise.resolve().then(run) };
     return job;
   }
 }

@@ -41,6 +41,24 @@ sshTest("salt-ssh runs functions: results, exit codes, targets, outputters", {},
   assertEquals((await host.ssh("web1", "config.get", "color_of_door")).out, "web1:\n    red\n");
   const unknown = await host.ssh("web1", "test.nosuch");
   assertEquals([unknown.out, unknown.code], ["web1:\n    'test.nosuch' is not available.\n", 20]);
+  const verbose = await host.ssh("web1", "-v", "--disable-keepalive", "test.ping");
+  assertMatch(verbose.out, /^Executing job with jid \d{20}\n-+\n\n\nweb1:\n {4}True\n$/);
+  const listed = await host.ssh("-H", "--out=json");
+  assertEquals([JSON.parse(listed.out), listed.code], [
+    { [`${host.root}/conf/roster`]: { web1: "127.0.0.1", web2: "127.0.0.1" } },
+    0,
+  ]);
+  const plain = Deno.readTextFileSync(`${host.root}/conf/roster`);
+  host.write("conf/roster", `{% set name = 'web' ~ 9 %}${plain.replace("web1", "{{ name }}")}`);
+  assertEquals(Object.keys(JSON.parse((await host.ssh("-H", "--out=json")).out)[`${host.root}/conf/roster`]), [
+    "web9",
+    "web2",
+  ]);
+  host.write("conf/roster", "{{ nothing.there() }}");
+  const broken = await host.ssh("*", "test.ping");
+  assertEquals([broken.out, broken.code], ["", 2]);
+  assertMatch(broken.err, /conf\/roster: .*'nothing' is undefined/);
+  host.write("conf/roster", plain);
   const nobody = await host.ssh("db*", "test.ping");
   assertEquals([nobody.out, nobody.code], ["", 2]);
   assertStringIncludes(nobody.err, "No matching targets found in roster.");
