@@ -55,6 +55,10 @@ Deno.test({
     assertEquals((await Array.fromAsync(jobs.list({ limit: 3, fun: "test.arg" }))).map(({ jid }) => jid), [JID]);
     assertEquals([...(await jobs.acks.all(JID)).keys()], []);
     await jobs.close();
+    // What the master would not read is asked of the database itself.
+    const large = commandStore({ ...opts, max_request_bytes: 10 }, { log: fail });
+    await assertRejects(() => large.getLoad(JID), Error, "does not answer");
+    await large.close();
 
     assertEquals(await fleet.saltJson("web1", "test.echo", "hello"), map({ web1: "hello" }));
     await refuses(fleet);

@@ -2,7 +2,7 @@
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { dataCache, jobStore } from "#tests/support/fleet/job_store.ts";
-import { NoMasterError, RefusedError, TargetError, WireError } from "#lib/errors.ts";
+import { NoMasterError, RefusedError, TargetError, ThrottledError, UsageError, WireError } from "#lib/errors.ts";
 import { jobAck, jobReturn, stateProgress } from "#lib/protocol/tags.ts";
 import { writePresence } from "#lib/fleet/presence_file.ts";
 import type { CollectTimeouts, PublishedJob, Returned, Silent, StateDone } from "#lib/client/job.ts";
@@ -350,6 +350,52 @@ Deno.test("after a refused publish, the key is read again and the publish repeat
   using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
   assertEquals((await client.publish(JOB)).jid, JID);
   assertEquals(keys, ["old", "new"]);
+});
+
+Deno.test("a job waits for its turn as long as it may, and one that is too large is not sent", async () => {
+  await using host = await MasterHost.start();
+  const publish = host.master.script;
+  let refusals = 0;
+  const throttled = { name: "SaltThrottled", message: "wait", rule: 3, retry_after: 0.04 };
+  host.master.script = (request) => ++refusals < 3 ? encode(map({ error: throttled }), "wire") : publish(request);
+  using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
+  const waits: string[] = [], { signal } = new AbortController();
+  const turn = { untilMs: performance.now() + LONG, signal, onWait: (text: string) => void waits.push(text) };
+  assertEquals((await client.publish({ ...JOB, tgt: ["a"] }, turn)).minions, ["a"]);
+  assertEquals([waits, refusals], [["waits for its turn (rule 3), 0.0 s", "waits for its turn (rule 3), 0.0 s"], 3]);
+  refusals = 0;
+  await assertRejects(() => client.publish(JOB, { ...turn, untilMs: performance.now() }), ThrottledError, "wait");
+  assertEquals([waits.length, refusals], [2, 1]);
+  const large = { ...JOB, arg: ["x".repeat(host.opts.max_request_bytes)] };
+  await assertRejects(() => client.publish(large), UsageError, `the master takes ${host.opts.max_request_bytes}`);
+  assertEquals(refusals, 1);
+});
+
+Deno.test("minions below syndics are those that the syndics name; without any the target has none", async () => {
+  await using host = await MasterHost.start();
+  const opts = { ...host.opts, order_masters: true, syndic_wait: 1 };
+  using client = await LocalClient.connect(opts, { user: "root", log: SILENT_LOGGER });
+  const job = { jid: JID, minions: [], missing: [] }, times = { timeoutMs: LONG, gatherMs: LONG };
+  const collected = Array.fromAsync(client.collect(job, times));
+  await host.fire("syndic/s1/salt/job/20260101000000000002/new", { minions: ["other"] });
+  // As Salt 3008 and Salt 3006 send them.
+  await host.fire(`syndic/s1/salt/job/${JID}/new`, { minions: ["a", 5] });
+  await host.fire(`syndic/s2/${JID}`, { minions: ["b", "a"] });
+  for (const id of ["a", "b"]) await host.returns(JID, id, true);
+  assertEquals((await collected).map(({ id, kind }) => [id, kind]), [["a", "returned"], ["b", "returned"]]);
+  const nobody = Array.fromAsync(client.collect({ ...job, jid: "20260101000000000003" }, times));
+  await assertRejects(() => nobody, TargetError, "No minion of this master or below it matches");
+});
+
+Deno.test("a minion that has acknowledged a job before is not asked", async () => {
+  await using host = await MasterHost.start();
+  using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
+  const job = { jid: JID, minions: ["a", "b"], missing: [], acknowledged: ["a"] };
+  const collected = Array.fromAsync(client.collect(job, QUICK));
+  await eventually(() => host.questions.length === 1, { what: "the question" });
+  await host.returns(JID, "a", true);
+  assertEquals((await collected).map(({ id, kind }) => `${id} ${kind}`), ["a returned", "b silent"]);
+  assertEquals(host.questions, [["b"]]);
 });
 
 const REFUSALS: readonly (readonly [what: string, reply: Value, error: new (...args: never[]) => Error])[] = [
