@@ -12,6 +12,8 @@ import { indexOf, isTruthy, textOf } from "./kinds.ts";
 import { native, type Param } from "./native.ts";
 import { NO_KWARGS, type Obj, PyObject, type Result, type Run } from "./object.ts";
 import { reprOf } from "./repr.ts";
+import { strictUtf8 } from "#lib/text/strict_utf8.ts";
+import { byteText } from "#lib/values/code_points.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 
 function same(a: Obj, b: Obj): boolean {
@@ -122,29 +124,37 @@ function itemsOf(tuple: Obj): readonly Obj[] {
   return tuple instanceof Tuple ? tuple : [];
 }
 
+function asciiText(bytes: Uint8Array, errors: string): string {
+  const at = bytes.findIndex((byte) => byte >= 0x80);
+  if (at >= 0 && errors === "strict") {
+    const why = `can't decode byte 0x${bytes[at].toString(16)} in position ${at}: ordinal not in range(128)`;
+    throw pythonError("UnicodeDecodeError", `'ascii' codec ${why}`);
+  }
+  return byteText(bytes).replaceAll(/[\x80-\xff]/g, () => errors === "ignore" ? "" : "\ufffd");
+}
+
+function utf8Text(bytes: Uint8Array, errors: string): string {
+  const text = strictUtf8(bytes);
+  if (text !== undefined) return text;
+  if (errors === "strict") throw pythonError("UnicodeDecodeError", "'utf-8' codec can't decode the bytes");
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  if (errors !== "ignore") return decoder.decode(bytes);
+  // A U+FFFD that is in the bytes stays.
+  const parts = byteText(bytes).split("\xef\xbf\xbd").map((part) => Uint8Array.from(part, (at) => at.charCodeAt(0)));
+  return parts.map((part) => decoder.decode(part).replaceAll("\ufffd", "")).join("\ufffd");
+}
+
 /** The methods of bytes that templates need: texts and hexadecimal digits of them. */
 export const BYTES_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
     "decode",
     native("decode", ["self", ["encoding", "utf-8"], ["errors", "strict"]], ([self, encoding, errors]) => {
       const name = (textOf(encoding) ?? "").toLowerCase().replaceAll("_", "-");
-      const label = name === "latin-1" || name === "iso-8859-1" ? undefined : name === "ascii" ? "utf-8" : name;
-      const bytes = self as Uint8Array<ArrayBuffer>;
-      const at = name === "ascii" ? bytes.findIndex((byte) => byte >= 0x80) : -1;
-      if (at >= 0 && textOf(errors) === "strict") {
-        const byte = bytes[at].toString(16);
-        const why = `can't decode byte 0x${byte} in position ${at}: ordinal not in range(128)`;
-        throw pythonError("UnicodeDecodeError", `'ascii' codec ${why}`);
-      }
-      if (label === undefined) return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-      if (label !== "utf-8" && label !== "utf8") throw pythonError("LookupError", `unknown encoding: ${name}`);
-      try {
-        const text = new TextDecoder(label, { fatal: textOf(errors) === "strict", ignoreBOM: true }).decode(bytes);
-        return textOf(errors) === "ignore" ? text.replaceAll("\ufffd", "") : text;
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error;
-        throw pythonError("UnicodeError", "'utf-8' codec can't decode the bytes");
-      }
+      const bytes = self as Uint8Array<ArrayBuffer>, how = textOf(errors) ?? "";
+      if (name === "latin-1" || name === "iso-8859-1") return byteText(bytes);
+      if (name === "ascii") return asciiText(bytes, how);
+      if (name === "utf-8" || name === "utf8") return utf8Text(bytes, how);
+      throw pythonError("LookupError", `unknown encoding: ${name}`);
     }),
   ],
   [
