@@ -13,8 +13,10 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { requireProgram, runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
+import { startDetached } from "#lib/runtime/daemon.ts";
 import { selfCommand } from "#lib/runtime/self_command.ts";
 import { EX_SOFTWARE, EX_TEMPFAIL } from "#lib/runtime/sysexits.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
 import { asList, listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -61,14 +63,35 @@ async function killMinion(timeout: number, context: JobContext): Promise<ValueMa
   return ended(null, EX_TEMPFAIL, "Timed out waiting for minion to exit");
 }
 
+/** Ends the process $1 when the return of the job has had time to go out; when it has ended, runs the other words. */
+const SUCCESSION = `pid=$1; shift; sleep 1; kill "$pid"
+while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+[ $# -eq 0 ] || exec "$@"`;
+
+/** The id of the minion's process if this job is a thread of it, and so ends with it. */
+function ownProcess({ grains }: JobContext): number | undefined {
+  return grains.get("pid") === Deno.pid ? Deno.pid : undefined;
+}
+
+/** Has another process end this one, and run a command afterwards. */
+function endLater(pid: number, words: readonly string[]): void {
+  startDetached(["-c", SUCCESSION, "sh", String(pid), ...words], {}, { command: "/bin/sh", args: [] });
+}
+
 export const kill: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "End the minion, and wait for it timeout seconds. Return its process id in `killed`, and in `retcode` 0 if it has ended.",
+    "End the minion. Return its process id in `killed`, and in `retcode` 0 if that is done: a second after the return, as the\n" +
+      "job is a thread of it.",
     "minion.kill",
   ),
   permissions: "all",
   params: { timeout: p.int(15) },
-  run: ({ timeout }, context) => killMinion(timeout, context),
+  run({ timeout }, context) {
+    const own = ownProcess(context);
+    if (own === undefined) return killMinion(timeout, context);
+    endLater(own, []);
+    return map({ killed: own, retcode: 0 });
+  },
 });
 
 function hasSystemd({ grains }: JobContext): boolean {
@@ -153,11 +176,16 @@ export const restart: ModuleFunction<JobContext> = fn({
     }
     let command: Value = set;
     if (isSet) comment.push("Using configuration minion_restart_command:", ...indented(command));
-    else if (Deno.args.includes("-d")) {
+    else if (Deno.args.some((word) => word === "-d" || word === "--daemon")) {
       const own = selfCommand();
       command = [own.command, ...own.args, ...Deno.args];
       comment.push("Restart using process argv:", ...indented(command));
     } else comment.push("Not running in daemon mode - will not restart process after killing");
+    const pid = ownProcess(context);
+    if (pid !== undefined) {
+      endLater(pid, typeof command === "string" ? shlexSplit(command) : listOrEmpty(command).map(str));
+      return result.set("killed", pid).set("comment", comment);
+    }
     add(await killMinion(15, context));
     comment.push(...listOrEmpty(result.get("comment")).map(str));
     if (truthy(result.get("retcode"))) comment.push("Kill failed - not restarting");

@@ -1,13 +1,16 @@
 /**
- * A common problem, with real processes: a highstate changes the minion's configuration, and `service.running:
- * salt-minion` watches it.
+ * Jobs that restart the minion that runs them, with real processes: a common problem, in which a highstate changes the
+ * minion's configuration, and `service.running: salt-minion` watches it; and `minion.restart`.
  * @module
  */
 
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { exists } from "#lib/os/file_kind.ts";
 import { repr } from "#lib/values/value.ts";
 import { serveStates, startApply, untilReturned } from "#tests/chaos/harness/applied_states.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { fieldOf } from "#tests/support/calls/returned_states.ts";
 
 const ID = "m00";
@@ -63,3 +66,22 @@ Deno.test("service.running of salt-minion restarts the minion once during a run,
     Deno.removeSync(bin, { recursive: true });
   }
 });
+
+Deno.test("minion.restart returns, ends the minion, and then runs minion_restart_command", () =>
+  withTemporaryDirectory(async (root) => {
+    const next = `${root}/a 'name`;
+    await using fleet = await ProcessFleet.start({ minions: 1, minion: { minion_restart_command: ["touch", next] } });
+    const { pid } = fleet.minion(ID);
+    const { code, out, err } = await fleet.salt("salt", "--out=json", ID, "minion.restart", "systemd=False");
+    assertEquals(code, 0, err);
+    const { [ID]: returned } = JSON.parse(out);
+    assertEquals(returned, {
+      killed: pid,
+      restart: {},
+      service_restart: {},
+      retcode: 0,
+      comment: ["Using configuration minion_restart_command:", "    touch", `    ${next}`],
+    });
+    await eventually(() => exists(next), { what: "the command after the minion's end" });
+    assertEquals(exists(`/proc/${pid}`), false);
+  }));

@@ -43,3 +43,14 @@ Deno.test("minion.restart starts nothing if the minion could not be ended", asyn
       `'comment': [${COMMAND}, 'ps.kill_pid failed', 'Kill failed - not restarting']}`,
   );
 });
+
+Deno.test("minion.kill says that a minion does not end in time", async () => {
+  const base = testContext({ grains: map({ pid: 42 }) });
+  const context = { ...base, call: (): Promise<Value> => Promise.resolve(true) };
+  const kill = await context.catalogue.get("minion.kill");
+  if (kill === undefined) throw new Error("no minion.kill");
+  assertEquals(
+    repr(await invoke(kill, { name: "minion.kill", args: [0], kwargs: new Map(), context })),
+    "{'killed': None, 'retcode': 75, 'comment': ['Timed out waiting for minion to exit']}",
+  );
+});
