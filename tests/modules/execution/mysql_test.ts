@@ -122,6 +122,24 @@ withServer(
       assertEquals(await call("mysql.grant_add", ["SELECT", database, "salt"], { escape: false }), false, database);
     }
     assertEquals(await call("mysql.db_exists", ["salt"]), true);
+    const socket = { unix_socket: true };
+    const refused: readonly (readonly [fun: string, args: readonly Value[], kwargs?: object, answer?: Value])[] = [
+      ...["mysql", "information_schema", "none"].map((name) => ["mysql.db_remove", [name]] as const),
+      ["mysql.user_create", ["nobody"]],
+      ["mysql.user_create", ["nobody", "far"], socket],
+      ["mysql.user_exists", ["nobody"]],
+      ["mysql.user_chpass", ["salt"]],
+      ["mysql.user_info", ["nobody"], {}, null],
+      ["mysql.slave_lag", [], {}, -1],
+      ["mysql.plugin_add", ["unix_socket"], {}, true],
+      ["mysql.plugin_remove", ["none"], {}, true],
+    ];
+    for (const [fun, args, kwargs = {}, answer = false] of refused) {
+      assertEquals(await call(fun, args, { ...kwargs }), answer, `${fun} ${args}`);
+    }
+    assert(listOrEmpty(await call("mysql.plugins_list", [])).some((one) => mapOrEmpty(one).get("name") === "InnoDB"));
+    assertEquals(await call("mysql.user_create", ["joe", "localhost"], socket), true);
+    assertEquals(await call("mysql.user_exists", ["joe"], { passwordless: true, ...socket }), true);
   },
 );
 
