@@ -44,6 +44,8 @@ Deno.test("what stateconf renames keeps its places in the file", async () => {
 const MISTAKES: readonly (readonly [what: string, text: string, says: RegExp, line?: number])[] = [
   ["an ID that is no map", "\n.a: test.nop\nb: 1\n", /^The type b in 1 is not formatted as a dictionary$/, 3],
   ["arguments that are no list", "\na:\n  test.nop: 5\n", /^State 'a' is not formed as a list$/, 3],
+  ["an ID without a state", " -s yaml . jinja\na: {}\n", /a is empty/],
+  ["an argument without a name", "\na:\n  test.nop:\n    - {}\n", /an empty map/],
   ["a file that is a list", "\n[a]\n", /^High data is not a dictionary and is invalid$/],
   ["an unknown option", " -x\na: test.nop\n", /^option -x not recognized\. #!stateconf \[-Gosp\]/],
   ["one renderer alone", " yaml\na: test.nop\n", /^Invalid use of stateconf\.py renderer!\nUsage: #!stateconf/],

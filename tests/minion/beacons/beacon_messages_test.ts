@@ -25,7 +25,9 @@ Deno.test("a message between a minion and its beacons is read as it was sent, an
     { kind: "call", id: 1, fun: "test.ping", call: bytes },
   ];
   for (const message of from) assertEquals<unknown>(parseFromBeacons(message), message);
-  for (const wrong of [null, 5, [], {}, { kind: 5 }, { kind: "toString" }, ...to.map(({ kind }) => ({ kind }))]) {
+  for (
+    const wrong of [null, 5, [], {}, { kind: 5 }, { kind: "toString" }, ...from, ...to.map(({ kind }) => ({ kind }))]
+  ) {
     assertThrows(() => parseToBeacons(wrong), WireError);
   }
   for (const wrong of [null, {}, { kind: "__proto__" }, ...to, ...from.map(({ kind }) => ({ kind }))]) {
