@@ -5,7 +5,7 @@
  */
 
 import { listOrEmpty, mapOrEmpty, mapUnder } from "#lib/values/shape.ts";
-import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type ContainerWork, dockerFailure } from "./work.ts";
 
 /** Networks that a container has, and those that it shall have. */
@@ -18,8 +18,8 @@ export interface Networking {
 
 /** What was to change if a network was left and could not be entered again. */
 function noteLost(difference: ValueMap): void {
-  for (const [item, one] of difference) {
-    if (!isMap(one)) continue;
+  for (const item of [...difference.keys()]) {
+    const one = mapUnder(difference, item);
     if (one.get("old") === null) difference.delete(item);
     else one.set("new", null);
   }
