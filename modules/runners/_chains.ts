@@ -11,8 +11,10 @@ import { type ChainLink, type ChainRecord, readLink, toRecord } from "#lib/opera
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** Records of one answer. */
+/** Records of one answer; one that has fewer is the last. */
 const PAGE = 2_000;
+/** Records that are read of a minion at most, several times what a chain keeps: it could go on for ever. */
+const MOST_RECORDS = 1_000_000;
 
 /** The minions to audit. */
 export interface AuditTarget {
@@ -62,7 +64,7 @@ async function audit(
     // The chain grows by these jobs; records after `last` are left out.
     records.push(...read.filter(({ n }) => n <= last.n));
     const reached = read.at(-1)?.n;
-    if (reached === undefined || reached <= at) break;
+    if (reached === undefined || reached <= at || read.length < PAGE || records.length > MOST_RECORDS) break;
     at = reached;
   }
   const jobs = stored.get(id) ?? new Map<string, StoredJob>();

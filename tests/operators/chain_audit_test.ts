@@ -112,6 +112,14 @@ Deno.test("a minion that answers with anything but records holds up the audit of
     "web1",
     answer(whole),
   ]]);
+  // One that gives a record at a time of a chain that it says to be long: its first short page is the last one.
+  const record = (n: number) => toRecord(encode(recordFields(n, NO_RECORD, { kind: "return", jid: FIRST }), "disk"));
+  const drop = (n: number) => ({
+    retcode: 0,
+    return: map({ last: [1_000, link.hash], problems: [], records: [record(n)?.bytes.toBase64()] }),
+  });
+  returns.set("drip", drop(1));
+  const asked: string[] = [];
   const stored = (jid: string, load: ValueMap) => ({ jid, load });
   const context = {
     jobs: {
@@ -123,7 +131,11 @@ Deno.test("a minion that answers with anything but records holds up the audit of
     },
     local: {
       job: () => Promise.resolve({ jid: SECOND, returns, silent: ["db1"] }),
-      run: () => Promise.resolve(returns),
+      run([id]: readonly string[]) {
+        asked.push(id);
+        const more = id === "drip" ? drop(1 + asked.filter((one) => one === id).length) : returns.get(id);
+        return Promise.resolve(new Map([[id, more]]));
+      },
     },
   };
   const audited = await auditChains(context as unknown as RunnerContext, { tgt: "*", tgtType: "glob" });
@@ -131,6 +143,8 @@ Deno.test("a minion that answers with anything but records holds up the audit of
     ["liar", "the chain ends with record 2, and its records with 0"],
     ["mute", "it has no chain: job_chain is off, or it does not know it"],
     ["web1"],
+    ["drip", "record 2 does not follow record 1", "the chain ends with record 1000, and its records with 2"],
     ["db1", "it does not answer"],
   ]);
+  assertEquals(asked, ["drip"]);
 });
