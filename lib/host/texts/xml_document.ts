@@ -188,7 +188,7 @@ class Reader {
     for (const attribute of token.attributes) {
       if (declared.includes(attribute)) continue;
       const name = this.#resolved(attribute.written, namespaces, token.start, false);
-      if (attributes.has(name)) throw this.#scanner.error("duplicate attribute", attribute.range.start);
+      if (attributes.has(name)) throw this.#scanner.error("duplicate attribute", token.start);
       attributes.set(name, attribute);
     }
     const tag = this.#resolved(token.name, namespaces, token.start, true);
