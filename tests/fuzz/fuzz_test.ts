@@ -130,8 +130,9 @@ function costing(costs: readonly number[]): Promise<Tally> {
 }
 
 Deno.test("an input that always costs more than 20 times as much as a valid one of its size is a fault", async () => {
-  const dear = await costing(Array(10).fill(90));
-  assertEquals(dear.faults.map(({ problem }) => /^costs .* of its 2000 bytes costs 3\.\d$/.test(problem)), [true]);
+  // On a busy machine 3 ms may be measured as twice that.
+  const dear = await costing(Array(10).fill(180));
+  assertEquals(dear.faults.map(({ problem }) => /^costs .* of its 2000 bytes costs \d\.\d$/.test(problem)), [true]);
   // A single high cost is no fault, and neither is a cost of 20 times.
   assertEquals((await costing([90])).faults, []);
   assertEquals((await costing(Array(10).fill(40))).faults, []);
