@@ -45,7 +45,7 @@ const ENDING: Readonly<Record<string, readonly [text: string, reason: string]>> 
     "the data of the event a/list are no map",
   ],
   flood: [
-    "export const start = { run: (_, { fire }) => Promise.all(Array.from({ length: 300 }, () => fire('flood/x', {}))) };\n",
+    "export const start = { run: (_, { fire }) => Promise.all(Array.from({ length: 5_000 }, () => fire('flood/x', {}))) };\n",
     "more than 256 events at once",
   ],
   streams: [
