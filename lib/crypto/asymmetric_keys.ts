@@ -5,6 +5,7 @@
  * @module
  */
 
+import { base64Bytes } from "#lib/crypto/base64.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -30,14 +31,11 @@ export function referencedBytes(reference: string | Uint8Array): Uint8Array {
 function decodeBase64(base64: string): Uint8Array {
   // As Python does: what is not a letter of base64 is skipped, and the padding has to be there.
   const letters = base64.replace(/[^A-Za-z0-9+/=]/g, "");
-  try {
-    if (letters.length % 4 !== 0) throw new TypeError("Incorrect padding");
-    return Uint8Array.fromBase64(letters);
-  } catch {
-    throw new InvocationError(
-      "Could not load provided source. You need to pass an existing file, (PEM|hex|base64)-encoded string or raw bytes.",
-    );
-  }
+  const bytes = letters.length % 4 === 0 ? base64Bytes(letters) : undefined;
+  if (bytes !== undefined) return bytes;
+  throw new InvocationError(
+    "Could not load provided source. You need to pass an existing file, (PEM|hex|base64)-encoded string or raw bytes.",
+  );
 }
 
 function pemOf(bytes: Uint8Array): string | undefined {

@@ -28,6 +28,7 @@ import {
   type RevocationList,
   type SigningRequest,
 } from "./documents.ts";
+import { base64Bytes } from "#lib/crypto/base64.ts";
 import { loadPrivateKey, loadPublicKey, referencedBytes } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
@@ -85,11 +86,7 @@ function splitPems(text: string): string[] {
 function pemBytes(pem: string, labels: readonly string[]): Uint8Array | undefined {
   const match = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/.exec(pem);
   if (match === null || !labels.includes(match[1])) return undefined;
-  try {
-    return Uint8Array.fromBase64(match[2].replace(/\s/g, ""));
-  } catch {
-    return undefined;
-  }
+  return base64Bytes(match[2].replace(/\s/g, ""));
 }
 
 /** DER as PEM with lines of 64 letters. */

@@ -7,6 +7,7 @@
  */
 
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { base64Bytes } from "#lib/crypto/base64.ts";
 import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, KeyError, MsgpackError, SignInError, WireError } from "#lib/errors.ts";
 import type { MinionPair } from "#lib/keys/minion_pair.ts";
@@ -253,7 +254,7 @@ export class SignIn {
       throw new SignInError(`verify_master_pubkey_sign is on, but there is no ${path}`, 42);
     }
     const key = this.#readKey(path, signer);
-    if (!key.verify(sigAlgorithm, new TextEncoder().encode(pem), fromBase64(pubSig))) {
+    if (!key.verify(sigAlgorithm, new TextEncoder().encode(pem), base64Bytes(pubSig) ?? NO_BYTES)) {
       throw new SignInError("The signature of the master's public key does not hold", 42);
     }
   }
@@ -302,13 +303,8 @@ export function masterKeyPath(pkiDir: string, name = "minion_master"): string {
   return `${pkiDir}/${name}.pub`;
 }
 
-function fromBase64(text: Value | undefined): Uint8Array {
-  try {
-    return Uint8Array.fromBase64(typeof text === "string" ? text : "");
-  } catch {
-    return new Uint8Array(); // proves nothing
-  }
-}
+/** A signature that proves nothing. */
+const NO_BYTES = new Uint8Array();
 
 function refusal(load: ValueMap): SignInReply {
   const ret = load.get("ret");
