@@ -116,7 +116,7 @@ export const build: ModuleFunction<JobContext> = fn({
     }
     const tags = await tagOf(engine, str(result.get("Id") ?? ""), true);
     if (truthy(tags)) result.set("Image", tags);
-    else result.set("Warning", `Failed to tag image as ${wanted}`);
+    else if (wanted !== undefined) result.set("Warning", `Failed to tag image as ${wanted}`);
     if (api_response) result.set("API_Response", messages);
     if (rm) result.delete("Intermediate_Containers");
     return result;

@@ -183,8 +183,15 @@ export const load: ModuleFunction<JobContext> = fn({
     if (!repository || !tag) return result;
     const tops = topLevel(after, fresh);
     if (tops.length === 1) {
-      await tagImage(engine, tops[0], repository, tag);
-      return result.set("Image", `${repository}:${tag}`);
+      const image = `${repository}:${tag}`;
+      try {
+        await tagImage(engine, tops[0], repository, tag);
+      } catch (error) {
+        if (!(error instanceof CommandError)) throw error;
+        // The image is there all the same.
+        return result.set("Warning", `Failed to tag ${tops[0]} as ${image}: ${error.message}`);
+      }
+      return result.set("Image", image);
     }
     return result.set(
       "Warning",

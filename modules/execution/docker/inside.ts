@@ -119,7 +119,7 @@ async function removeThere(name: string, place: string, context: JobContext): Pr
     const engine = await lastingEngine(context);
     const id = await makeExec(engine, name, { Cmd: ["rm", "-rf", place], User: ROOT });
     using connection = await attachExec(engine, id);
-    for await (const _ of connection.output);
+    await Array.fromAsync(connection.output);
     const { retcode } = await execState(engine, id);
     if (retcode !== 0) throw new CommandError(`rm ended with ${retcode}`);
   } catch (error) {

@@ -253,7 +253,12 @@ export async function removeContainer(
   }
   const goesByItself = stops && !force && truthy(mapOrEmpty(inspected.get("HostConfig")).get("AutoRemove"));
   const before = await containers(engine, { all: true });
-  if (stops && !force) await stopContainer(engine, name, { timeout });
+  if (stops && !force) {
+    const stopped = await stopContainer(engine, name, { timeout });
+    if (mapOrEmpty(stopped.get("state")).get("new") === "paused") {
+      throw new CommandError(`Container '${name}' is paused, use force=True to forcibly remove this container`);
+    }
+  }
   if (!goesByItself) {
     const query = { v: volumes, link: false, force };
     await engine.ask({ method: "DELETE", path: enginePath("containers", name), query });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "#lib/errors.ts";
+import { CommandError } from "#lib/errors.ts";
 import { DockerError, enginePath } from "#lib/host/docker/engine.ts";
 import { forgetLogin, keepLogin, loginAddress, type RegistryLogin } from "#lib/host/docker/registry_logins.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -75,7 +75,6 @@ export const login: ModuleFunction<JobContext> = fn({
     each(args, context, async (registry, given) => {
       const found = loginOf(registry, given);
       if (typeof found === "string") return found;
-      if (registry.startsWith("-")) throw new InvocationError(`Invalid registry: ${registry}`);
       const json = map({ ...found, serveraddress: loginAddress(registry) });
       await (await engineOf(context)).ask({ method: "POST", path: enginePath("auth"), json });
       await keepLogin(registry, found, context);

@@ -10,7 +10,6 @@ import { type DockerEngine, DockerError, enginePath } from "#lib/host/docker/eng
 import { outputFrames } from "#lib/host/docker/output_frames.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
-import { which } from "#lib/programs/which.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 import { rstrip } from "#lib/values/python_text.ts";
@@ -125,7 +124,6 @@ async function byNsenter(
   words: readonly string[],
   { stdin, joins = false }: CommandOptions,
 ): Promise<ContainerResult> {
-  if (which("nsenter") === undefined) throw new CommandError("Command 'nsenter' cannot be found");
   const state = mapOrEmpty((await inspectContainer(engine, name)).get("State"));
   const pid = toNumber(state.get("Pid")) ?? 0;
   if (pid === 0) throw new CommandError(`Container '${name}' is not running`);

@@ -208,6 +208,9 @@ Deno.test("arguments that shall not be translated stay as they are", () => {
   assertEquals(kept({ ports: "a", tty: 1 }, { skip_translate: "ports, binds" }), toValue({ ports: "a", tty: true }));
   assertEquals(kept({ dns: "x" }, { validate_ip_addrs: false }), toValue({ dns: ["x"] }));
   assertEquals(kept({ binds: "/a:/b" }, { skip_translate: ["volumes"] }), toValue({ binds: ["/a:/b"] }));
+  const split = splitContainerArguments(mapOrEmpty(toValue({ tmpfs: ["/a", "/b:size=1m:x"] })));
+  const config = containerConfig("img", split, []);
+  assertEquals(mapOrEmpty(config.get("HostConfig")).get("Tmpfs"), map({ "/a": "", "/b": "size=1m:x" }));
 });
 
 Deno.test("the place of a container in a network", () => {

@@ -8,7 +8,7 @@ import { DockerEngine, enginePath } from "#lib/host/docker/engine.ts";
 import { type EnginePlace, enginePlace } from "#lib/host/docker/engine_place.ts";
 import { outputFrames } from "#lib/host/docker/output_frames.ts";
 import { map } from "#lib/values/value.ts";
-import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 
 const never = () => new AbortController().signal;
 
@@ -104,6 +104,15 @@ Deno.test("a process is attached to, and what the engine answers in its place is
       await assertRejects(() => open(place), Error, reason);
     });
   }
+  // One that has ended before it has read the request.
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const place = enginePlace(`tcp://127.0.0.1:${listener.addr.port}`);
+  const opening = openAttached(place, "/v1.41/exec/x/start", "x".repeat(16 << 20), never());
+  const connection = await listener.accept();
+  await connection.read(new Uint8Array(1));
+  connection.close();
+  const error = await assertRejects(() => opening, Error);
+  assertMatch(error.message, /^Docker's engine at tcp:.* does not answer: (Connection reset|Broken pipe)/);
   const gone = enginePlace("tcp://127.0.0.1:1");
   await assertRejects(() => open(gone), Error, "Docker's engine at tcp://127.0.0.1:1 does not answer");
 });
@@ -122,6 +131,15 @@ Deno.test("the answer of an engine that is no JSON is its text", async () => {
   await answering(["HTTP/1.1 502 Bad\r\nContent-Length: 5\r\nConnection: close\r\n\r\nproxy"], async (place) => {
     const asked = () => new DockerEngine(place, never()).ask({ method: "GET", path: "/info" });
     await assertRejects(asked, Error, "proxy");
+  });
+});
+
+Deno.test("what a caller does with the answer of an engine fails with its own error", async () => {
+  await answering(["HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nOK"], async (place) => {
+    const full = new Deno.errors.BadResource("no space left");
+    const using = () =>
+      new DockerEngine(place, never()).stream({ method: "GET", path: "/x" }, () => Promise.reject(full));
+    assertEquals(await assertRejects(using, Deno.errors.BadResource), full);
   });
 });
 

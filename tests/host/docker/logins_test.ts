@@ -20,7 +20,12 @@ const STORE = `#!/bin/sh
 dir=$(dirname "$0")
 given=$(cat)
 case "$1" in
-store) printf %s "$given" >"$dir/stored" ;;
+store)
+  case "$given" in
+  *failing.test*) echo 'the store is locked'; exit 1 ;;
+  *silent.test*) exit 3 ;;
+  *) printf %s "$given" >"$dir/stored" ;;
+  esac ;;
 erase) printf %s "$given" >"$dir/erased" ;;
 get)
   case "$given" in
@@ -118,6 +123,10 @@ Deno.test("a store has the logins, and the file says so", () =>
       const error = await assertRejects(() => login("broken.test"), Error);
       assertEquals(error.message, "docker-credential-test get: what it has printed is not JSON");
 
+      for (const [name, reason] of [["failing.test", "the store is locked"], ["silent.test", "ended with 3"]]) {
+        const keeping = () => keepLogin(name, { username: "u", password: "p" }, context);
+        await assertRejects(keeping, Error, `docker-credential-test store: ${reason}`);
+      }
       await keepLogin("hub", { username: "u", password: 'p"' }, context);
       const read = (name: string) => Deno.readTextFileSync(`${directory}/${name}`);
       assertEquals(JSON.parse(read("stored")), { ServerURL: HUB, Username: "u", Secret: 'p"' });

@@ -9,37 +9,9 @@ import { mapOrEmpty } from "#lib/values/shape.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
-import { resultOrError, type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
-import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
-
-/** Answers by method and path; a text is the body, others are made anew for each request. */
-type Answers = Readonly<Record<string, string | ((query: URLSearchParams) => Response)>>;
-
-async function withAnswers(
-  answers: Answers,
-  act: (context: TestContext, root: string) => Promise<void>,
-): Promise<void> {
-  await withTemporaryDirectory(async (root) => {
-    const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-      await request.body?.cancel();
-      const { pathname, searchParams } = new URL(request.url);
-      const answer = answers[`${request.method} ${decodeURIComponent(pathname)}`];
-      if (answer === undefined) return Response.json({ message: `No such thing: ${request.url}` }, { status: 404 });
-      return typeof answer === "string" ? new Response(answer) : answer(searchParams);
-    });
-    const before = Deno.env.get("DOCKER_CONFIG");
-    Deno.env.set("DOCKER_CONFIG", root);
-    const url = `tcp://127.0.0.1:${server.addr.port}`;
-    const opts = testOpts({ root_dir: root, "docker.url": url, "docker.update_mine": false, file_client: "local" });
-    try {
-      await act(testContext({ opts, signal: new AbortController().signal }), root);
-    } finally {
-      if (before === undefined) Deno.env.delete("DOCKER_CONFIG");
-      else Deno.env.set("DOCKER_CONFIG", before);
-      await server.shutdown();
-    }
-  });
-}
+import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { run } from "#tests/support/processes.ts";
+import { withAnswers } from "./docker_answers.ts";
 
 /** An answer of the engine that it could not do it. */
 const failed = () => Response.json({ message: "no space left" }, { status: 500 });
@@ -114,6 +86,7 @@ Deno.test("docker: answers of an engine that say nothing, or cannot be read, are
     "POST /images/silent/push": "",
     "POST /images/odd/push": "no JSON",
     "POST /build": lines({ stream: "Step 1" }, { errorDetail: { code: 2, message: "it failed" } }),
+    "GET /images/here/json": JSON.stringify({ Id: "sha256:aa" }),
     "GET /containers/idle/json": JSON.stringify({ State: { Running: true, Pid: 0 } }),
   }, async (context, root) => {
     const refused: readonly (readonly [string, readonly Value[], Record<string, Value>, RegExp])[] = [
@@ -131,7 +104,7 @@ Deno.test("docker: answers of an engine that say nothing, or cannot be read, are
       ["logs", ["box"], { stream: true }, /The 'stream' argument is not supported/],
       ["logs", ["box"], { since: "yesterday?" }, /since is neither a date nor a number of seconds: yesterday\?/],
       ["run", ["box", "id"], { use_vt: true }, /use_vt is not supported/],
-      ["run", ["idle", "id"], { exec_driver: "nsenter" }, /Container 'idle' is not running|'nsenter' cannot be found/],
+      ["run", ["idle", "id"], { exec_driver: "nsenter" }, /Container 'idle' is not running/],
       ["copy_from", ["idle", "/a", "dest"], {}, /Destination path must be absolute/],
       ["copy_from", ["idle", "/a", "/dev/null"], {}, /\/dev\/null already exists\. Use overwrite=True/],
       ["copy_to", ["idle", "/dev/null", "/b"], {}, /Source must be a regular file/],
@@ -142,6 +115,12 @@ Deno.test("docker: answers of an engine that say nothing, or cannot be read, are
       ["copy_to", ["idle", "salt://none", "/b"], {}, /Unable to cache salt:\/\/none/],
       ["create_network", ["net"], { nosuch: 1 }, /takes no argument 'nosuch'/],
       ["run_container", ["own"], { networks: 5 }, /Invalid format for networks argument/],
+      [
+        "create",
+        ["here"],
+        { network_mode: "host", port_bindings: "80:80" },
+        /^Unable to perform create_host_config: "host" network_mode is incompatible with port_bindings$/,
+      ],
     ];
     for (const [fun, args, kwargs, reason] of refused) {
       assertMatch(str(await resultOrError(context, `docker.${fun}`, [...args], kwargs)), reason, fun);
@@ -165,7 +144,8 @@ Deno.test("docker.pull, push, import and build: what the engine's messages say",
     "POST /images/own/push": lines({ status: "Pushed", id: "one" }, { status: "Layer already exists", id: "two" }),
     "POST /build": (query) => {
       asked.push(query);
-      return new Response(lines({ stream: "Running in a1" }, { stream: "Successfully built aa\n" }));
+      const id = query.get("dockerfile") === "Lost" ? "bb" : "aa";
+      return new Response(lines({ stream: "Running in a1" }, { stream: `Successfully built ${id}\n` }));
     },
     "GET /images/aa/json": JSON.stringify({ Id: "sha256:aa", RepoTags: [] }),
   }, async (context, root) => {
@@ -186,6 +166,13 @@ Deno.test("docker.pull, push, import and build: what the engine's messages say",
     }
     const built = await call("build", [root, "own", "1"], { rm: false });
     assertEquals(built.get("Intermediate_Containers"), ["a1"]);
+    // An image that the engine does not know has no tags.
+    Deno.writeTextFileSync(`${root}/Lost`, "FROM x");
+    const lost = ["own", "1"], unnamed: Value[] = [];
+    for (const [names, warning] of [[lost, "Failed to tag image as own:1"], [unnamed, undefined]] as const) {
+      const result = await call("build", [root, ...names], { dockerfile: "Lost" });
+      assertEquals([result.get("Id"), result.get("Warning"), result.has("Image")], ["bb", warning, false]);
+    }
     for (const result of [pulled, pushed, imported, built]) {
       assertEquals(Array.isArray(result.get("API_Response")), true);
     }
@@ -282,4 +269,100 @@ Deno.test("docker: what an engine does by half is told with what it has done", (
     const stopped = mapOrEmpty(await context.call("docker.stop", ["paused"], map({ unpause: true })));
     assertEquals([stopped.get("result"), stopped.get("comment")], [false, "Failed to unpause container 'paused'"]);
     assertMatch(await said("disconnect_all_containers_from_network", ["net"]), /One or more containers failed to be/);
+  }));
+
+Deno.test("docker.rm: one that removes itself is waited for; one that stays paused is not stopped", () => {
+  const state = (Running: boolean, Paused = false) => ({
+    State: { Running, Paused },
+    HostConfig: { AutoRemove: true },
+  });
+  const waits: (string | null)[] = [];
+  const gone = new Set<string>();
+  const list = () => Response.json([{ Id: "c1", Names: ["/self"] }, { Id: "c2", Names: ["/other"] }].slice(gone.size));
+  const waited = (name: string, answer: Response) => (query: URLSearchParams) => {
+    waits.push(query.get("condition"));
+    gone.add(name);
+    return answer;
+  };
+  return withAnswers({
+    "GET /containers/json": list,
+    "GET /containers/self/json": JSON.stringify(state(true)),
+    "POST /containers/self/stop": inTurn({}),
+    "POST /containers/self/wait": waited("self", Response.json({ StatusCode: 0 })),
+    "GET /containers/other/json": JSON.stringify(state(true)),
+    "POST /containers/other/stop": inTurn({}),
+    "POST /containers/other/wait": waited("other", Response.json({ message: "No such container" }, { status: 404 })),
+    "GET /containers/held/json": JSON.stringify(state(true, true)),
+  }, async (context) => {
+    const removed = (name: string) => resultOrError(context, "docker.rm", [name], { stop: true });
+    assertEquals(await removed("self"), ["c1"]);
+    // It is gone before it is waited for.
+    assertEquals(await removed("other"), ["c2"]);
+    assertEquals(waits, ["removed", "removed"]);
+    assertMatch(str(await removed("held")), /Container 'held' is paused, use force=True to forcibly remove/);
+    assertEquals(waits.length, 2);
+  });
+});
+
+Deno.test("docker.load and docker.save: a tag for what was loaded, and names of compressions", () => {
+  const [base, top] = [{ Id: "sha256:aaaaaaaaaaaaaaaa", ParentId: "" }, {
+    Id: "sha256:bbbbbbbbbbbbbbbb",
+    ParentId: "sha256:aaaaaaaaaaaaaaaa",
+  }];
+  const tags: string[] = [];
+  let count = 0;
+  return withAnswers({
+    "GET /images/json": () => Response.json(count++ % 2 === 0 ? [] : [base, top]),
+    "POST /images/load": "",
+    "GET /images/sha256:bbbbbbbbbbbbbbbb/json": JSON.stringify(top),
+    "POST /images/sha256:bbbbbbbbbbbbbbbb/tag": (query) => {
+      tags.push(`${query.get("repo")}:${query.get("tag")}`);
+      return query.get("repo") === "full" ? failed() : new Response("", { status: 201 });
+    },
+    "GET /images/own/json": JSON.stringify(base),
+    "GET /images/sha256:aaaaaaaaaaaaaaaa/get": "an archive",
+  }, async (context, root) => {
+    Deno.writeTextFileSync(`${root}/image.tar`, "");
+    const load = async (repository: string) =>
+      mapOrEmpty(await context.call("docker.load", ["salt://image.tar"], map({ repository, tag: "1" })));
+    const loaded = await load("own");
+    assertEquals([loaded.get("Image"), loaded.get("Layers")], ["own:1", ["sha256:aaaaa", "sha256:bbbbb"]]);
+    const full = await load("full");
+    const warning = "Failed to tag sha256:bbbbbbbbbbbbbbbb as full:1: Error 500: no space left";
+    assertEquals([full.get("Warning"), full.has("Image")], [warning, false]);
+    assertEquals(tags, ["own:1", "full:1"]);
+    for (const [name, program] of [["gz", "gzip"], ["bz2", "bzip2"], ["lzma", "xz"]]) {
+      const path = `${root}/saved.${name}`;
+      await context.call("docker.save", ["own", path], map({ compression: name }));
+      assertEquals((await run(["sh", "-c", `${program} -d -c <${path}`])).out, "an archive");
+    }
+    assertMatch(
+      str(await resultOrError(context, "docker.save", ["own", `${root}/x`], { compression: "zip" })),
+      /Invalid compression type 'zip'/,
+    );
+  });
+});
+
+Deno.test("docker.dangling: an image that cannot be asked about is told, and the others are removed", () => {
+  const images = [{ Id: "sha256:aaaaaaaaaaaaaaaa", RepoTags: null }, { Id: "sha256:bbbbbbbbbbbbbbbb", RepoTags: null }];
+  let count = 0;
+  return withAnswers({
+    "GET /images/json": () => ++count === 2 ? failed() : Response.json(images),
+    "GET /images/sha256:bbbbbbbbbbbbbbbb/json": JSON.stringify(images[1]),
+    "DELETE /images/sha256:bbbbbbbbbbbbbbbb": "[]",
+  }, async (context) => {
+    const pruned = mapOrEmpty(await context.call("docker.dangling", [], map({ prune: true })));
+    assertEquals(pruned.get("aaaaaaaaaaaa"), map({ Comment: "Error 500: no space left", Removed: false }));
+    assertEquals(mapOrEmpty(mapOrEmpty(pruned.get("bbbbbbbbbbbb")).get("Removed")).get("retcode"), 0);
+  });
+});
+
+Deno.test("docker.login: registries that are no maps are told", () =>
+  withAnswers({}, async (context) => {
+    const login = async () => mapOrEmpty(await context.call("docker.login")).get("Errors");
+    context.pillar.set("docker-registries", "hub");
+    assertEquals(await login(), ["'docker-registries' Pillar value must be a dictionary"]);
+    context.pillar.delete("docker-registries");
+    context.pillar.set("my-docker-registries", ["hub"]);
+    assertEquals(await login(), ["Docker registry 'my-docker-registries' was not specified as a dictionary"]);
   }));
