@@ -137,6 +137,17 @@ withServer(
     for (const [fun, args, kwargs = {}, answer = false] of refused) {
       assertEquals(await call(fun, args, { ...kwargs }), answer, `${fun} ${args}`);
     }
+    // What the operator has quoted is taken as it is.
+    await call("mysql.user_create", ["ann"], { allow_passwordless: true });
+    for (const database of ["salt.*", "`salt`.*"]) {
+      assertEquals(await call("mysql.grant_add", ["SELECT", database, "ann"], { escape: false }), true, database);
+    }
+    assertEquals(
+      await call("mysql.grant_add", ["SELECT", "salt.*", "salt"], { ssl_option: [{ NOSUCH: true }] }),
+      false,
+    );
+    const several = mapOrEmpty(await call("mysql.query", ["salt", "SELECT 1 AS a; SELECT 2 AS b"]));
+    assertEquals([several.get("columns"), several.get("results")], [new Tuple(["a"]), new Tuple([new Tuple(["1"])])]);
     assert(listOrEmpty(await call("mysql.plugins_list", [])).some((one) => mapOrEmpty(one).get("name") === "InnoDB"));
     assertEquals(await call("mysql.user_create", ["joe", "localhost"], socket), true);
     assertEquals(await call("mysql.user_exists", ["joe"], { passwordless: true, ...socket }), true);
