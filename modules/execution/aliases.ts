@@ -27,7 +27,7 @@ async function readLines(context: JobContext): Promise<AliasLine[]> {
 /** The targets by name. */
 async function targets(context: JobContext): Promise<Map<string, string>> {
   const lines = await readLines(context);
-  return new Map(lines.flatMap(({ alias = "", target }) => alias === "" ? [] : [[alias, target]]));
+  return new Map(lines.flatMap(({ alias = "", target }) => alias.trim() === "" ? [] : [[alias, target]]));
 }
 
 /** Writes the file, and has the mail system read it if that has a program to. */

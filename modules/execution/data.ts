@@ -139,6 +139,6 @@ export const pop: ModuleFunction<JobContext> = fn({
     const value = store.get(key);
     store.delete(key);
     writeStore(store, context);
-    return value ?? fallback;
+    return value === undefined ? fallback : value;
   },
 });

@@ -16,3 +16,13 @@ Deno.test("aliases.set_target leaves the file as it is if the target is the same
     assertEquals(await resultOrError(context, "aliases.get_target", ["root"]), "you");
   });
 });
+
+Deno.test("aliases.list_aliases has the targets by name, without comments and empty lines", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const context = minion({ "config.option": `${root}/aliases` });
+    assertEquals(await resultOrError(context, "aliases.list_aliases"), new Map());
+    Deno.writeTextFileSync(`${root}/aliases`, "# of this host\n\nroot:   me@example.com\nweb: a, b # two\n");
+    const all = new Map([["root", "me@example.com"], ["web", "a, b"]]);
+    assertEquals(await resultOrError(context, "aliases.list_aliases"), all);
+  });
+});

@@ -1,5 +1,8 @@
+import { which } from "#lib/programs/which.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { a2dismod, a2dissite, a2enmod, a2ensite } from "#modules/execution/deb_apache.ts";
 import { map, type Value } from "#lib/values/value.ts";
-import { assertEquals } from "#tests/support/assert.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
@@ -43,4 +46,15 @@ Deno.test("apache: no version, and what is no configuration", async () => {
   for (const value of [["Listen 80"], [map({})]]) assertEquals(await config(value), "config is a list of maps");
   // Salt writes nothing for what is neither text, list nor map.
   assertEquals(await config([map({ Listen: 80 }), map({ Listen: "81" })]), "\nListen 81");
+});
+
+Deno.test({
+  name: "apache.a2ensite and the like: a program that is not there is the answer, as in Salt",
+  ignore: which("a2ensite") !== undefined,
+  async fn() {
+    for (const [program, fun] of Object.entries({ a2ensite, a2dissite, a2enmod, a2dismod })) {
+      const answer = await invoke(fun, { name: program, args: ["own"], kwargs: new Map(), context: testContext() });
+      assertStringIncludes(String(answer), `reason: [Errno 2] No such file or directory: '${program}'`);
+    }
+  },
 });

@@ -158,3 +158,20 @@ Deno.test("beacons.test has the error of a look, and calls the functions of the 
     const data = { salt_fun: "test.echo", ret: "heard", args: ["heard"], id: "web1" };
     assertEquals(called.events, [{ tag: "salt/beacon/web1/salt_monitor/", data, beacon_name: "salt_monitor" }]);
   }));
+
+Deno.test("beacons.test listens to a beacon that is told of changes, and has what it fails with", () =>
+  withMinion(async (call, root) => {
+    const files = { [root]: { mask: ["create"] } };
+    const looking = call("test", ["inotify", [{ files }]], { seconds: 0.3 });
+    let count = 0;
+    const timer = setInterval(() => Deno.writeTextFileSync(`${root}/made${count++}`, ""), 20);
+    const heard = await looking as Plain;
+    clearInterval(timer);
+    const [first] = heard.events as Plain[];
+    assertEquals(heard.valid, true);
+    assertStringIncludes(dumpJson(toValue(first)), `${root}/made`);
+    const broken = { files: { [root]: { recurse: true, exclude: [{ "(": { regex: true } }] } } };
+    const failing = await call("test", ["inotify", [broken]], { seconds: 0 }) as Plain;
+    assertEquals([failing.valid, failing.events], [true, []]);
+    assertStringIncludes(dumpJson(toValue(failing.errors)), "exclude: ");
+  }));

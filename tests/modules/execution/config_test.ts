@@ -25,3 +25,8 @@ Deno.test("config.get finds grains and pillar among the options, as Salt does, a
   const local = testContext({ opts: testOpts({ file_client: "local" }) });
   assertEquals(await local.call("config.get", ["master_uri"]), "");
 });
+
+Deno.test("config.gather_bootstrap_script says that there is none", async () => {
+  const answer = await testContext().call("config.gather_bootstrap_script");
+  assertEquals(answer, [false, "config.gather_bootstrap_script is unavailable"]);
+});

@@ -19,3 +19,16 @@ Deno.test("data.cas sets a key if its value is the expected one", async () => {
     assertEquals(await resultOrError(context, "data.get", ["k"]), "two");
   });
 });
+
+Deno.test("data.pop removes a key, and returns its value or the default", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const context = minion({}, { cachedir: root });
+    await context.call("data.update", ["k", "one"]);
+    await context.call("data.update", ["none", null]);
+    const pop = (...args: Value[]) => resultOrError(context, "data.pop", args);
+    assertEquals([await pop("k"), await pop("k"), await pop("k", "default")], ["one", null, "default"]);
+    // A value of None is a value.
+    assertEquals(await pop("none", "default"), null);
+    assertEquals(await resultOrError(context, "data.items"), new Map());
+  });
+});

@@ -26,3 +26,14 @@ Deno.test("environ.setenv with clear_all empties or removes all other variables"
     Object.assign(env, own);
   }
 });
+
+Deno.test("environ.items has all variables", async () => {
+  const { env } = Deno;
+  const { toObject } = env;
+  env.toObject = () => ({ A: "1", B: "" });
+  try {
+    assertEquals(await resultOrError(testContext(), "environ.items"), map({ A: "1", B: "" }));
+  } finally {
+    env.toObject = toObject;
+  }
+});

@@ -177,7 +177,7 @@ Deno.test("mine.get_docker lists the addresses of the exposed ports by image", a
   const docker = map({
     db1: {
       host,
-      c1: container("one", [{ IP: "0.0.0.0", PrivatePort: 80, PublicPort: 8080 }, { PrivatePort: 81 }]),
+      c1: container("one", [{ IP: "0.0.0.0", PrivatePort: 80, PublicPort: 8080 }, { PrivatePort: 81 }, "odd"]),
       c2: container("two", [{ IP: "203.0.113.9", PrivatePort: 80, PublicPort: 9 }]),
     },
     odd: "x",
@@ -212,4 +212,25 @@ Deno.test("a minion without a master has no ages, and deletes nothing of a mine 
       assertEquals(answer, "with_age and max_age need a master: a minion's own store has no times");
     }
     assertEquals(await resultOrError(context, "mine.delete", ["test.ping"]), false);
+  }));
+
+Deno.test("a minion without a master keeps its own mine", () =>
+  withTemporaryDirectory(async (root) => {
+    const opts = testOpts({ root_dir: root, file_client: "local" });
+    Deno.mkdirSync(opts.cachedir, { recursive: true });
+    const context = testContext({ opts });
+    const call = async (fun: string, args: Value[], kwargs: Record<string, unknown> = {}) =>
+      repr(await resultOrError(context, fun, args, kwargs));
+    assertEquals(await call("mine.send", ["test.echo", "a"]), "True");
+    const guarded = { mine_function: "test.echo", text: "s", allow_tgt: "db1" };
+    assertEquals(await call("mine.send", ["secret"], guarded), "True");
+    assertEquals(await call("mine.get", ["*", "test.echo"]), "{'web1': 'a'}");
+    assertEquals(
+      await call("mine.get", ["*", ["test.echo", "secret", "none"]]),
+      "{'test.echo': {'web1': 'a'}, 'secret': {'web1': 's'}}",
+    );
+    assertEquals([await call("mine.get", ["*", "none"]), await call("mine.get", ["db1", "test.echo"])], ["{}", "{}"]);
+    assertEquals(await call("mine.delete", ["test.echo"]), "True");
+    assertEquals(await call("mine.get", ["*", "test.echo,secret"]), "{'secret': {'web1': 's'}}");
+    assertEquals([await call("mine.flush", []), await call("mine.get", ["*", "secret"])], ["True", "{}"]);
   }));

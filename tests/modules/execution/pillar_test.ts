@@ -102,3 +102,10 @@ Deno.test("pillar.items rejects an unknown argument, and a renderer that may not
   const call = context.call("pillar.items", [], map({ pillar: { a: 1 }, pillar_enc: "yaml" }));
   await assertRejects(() => call, Error, "'yaml' is not a valid decryption renderer. Valid choices are: gpg");
 });
+
+Deno.test("pillar.data is pillar.items by another name", async () => {
+  const context = testContext({ pillar: map({ role: "web", port: 80 }) });
+  for (const fun of ["pillar.data", "pillar.items"]) {
+    assertEquals(await context.call(fun, ["role"]), map({ role: "**********" }));
+  }
+});

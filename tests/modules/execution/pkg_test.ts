@@ -1,5 +1,7 @@
 import { messageOf } from "#lib/errors.ts";
-import { map, type Value } from "#lib/values/value.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { map, repr, type Value } from "#lib/values/value.ts";
+import { info_installed } from "#modules/execution/_rpm_queries.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
@@ -84,4 +86,18 @@ Deno.test("pkg.mod_repo gets the key of a personal archive from Launchpad, and s
   } finally {
     globalThis.fetch = own;
   }
+});
+
+Deno.test("pkg.info_installed of rpm has all versions of a package, the newest first", async () => {
+  using programs = new RecordedPrograms();
+  const one = (version: string) =>
+    `name: kernel\nversion: ${version}\nsource_rpm: kernel.src.rpm\nedition: ${version}-1\ndescription:\nIt.\n-----\n`;
+  programs.answer("rpm", [{ args: "-q kernel *", stdout: `${one("5.9")}${one("5.14")}` }]);
+  const context = testContext();
+  const info = async (all_versions: boolean) =>
+    repr(await invoke(info_installed, { name: "x", args: ["kernel"], kwargs: map({ all_versions }), context }) ?? null);
+  const shown = (version: string, edition = `, 'edition': '${version}-1'`) =>
+    `{'version': '${version}', 'source': 'kernel.src.rpm'${edition}, 'description': 'It.'}`;
+  assertEquals(await info(true), `{'kernel': [${shown("5.14")}, ${shown("5.9")}]}`);
+  assertEquals(await info(false), `{'kernel': ${shown("5.14", "")}}`);
 });

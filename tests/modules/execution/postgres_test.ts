@@ -1,3 +1,5 @@
+import { invoke } from "#lib/plugins/call.ts";
+import { cluster_list } from "#modules/execution/deb_postgres.ts";
 import { passwordLine } from "#lib/host/postgres/psql.ts";
 import { exists } from "#lib/os/file_kind.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
@@ -87,4 +89,12 @@ Deno.test("psql and initdb have a password in a file of their own, which is gone
   const data = `${programs.path}/data`;
   const made = (password: Value) => call("postgres.datadir_init", [data], { runas: "root", password }, {});
   assertEquals([await made("secret"), await made(null)], [["secret"], []]);
+});
+
+Deno.test("postgres.cluster_list leaves out what is no line of a cluster", async () => {
+  using programs = new RecordedPrograms();
+  const stdout = "15 main 5432 online postgres /var/lib/postgresql/15/main /var/log/15.log\n16 half 5433 down\n";
+  programs.answer("pg_lsclusters", [{ args: "--no-header", stdout }]);
+  const given = { name: "postgres.cluster_list", args: [], kwargs: new Map(), context: testContext() };
+  assertEquals(await invoke(cluster_list, given), ["15/main"]);
 });

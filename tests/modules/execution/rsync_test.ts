@@ -1,3 +1,4 @@
+import { withReplaced } from "#tests/support/replaced.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import type { Value } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
@@ -38,4 +39,22 @@ Deno.test("files and directories of the master are copied through a directory th
     assertEquals(await copy("/x", "--delete"), 'Invalid target: "--delete"');
     assertEquals(await copy("salt://dir", "--delete"), 'Invalid target: "--delete"');
     assertEquals(programs.calls(), []);
+  }));
+
+Deno.test("rsync.config says why a configuration cannot be read", () =>
+  withTemporaryDirectory(async (root) => {
+    const config = () => resultOrError(testContext(), "rsync.config", [`${root}/rsyncd.conf`]);
+    assertEquals(await config(), `${root}/rsyncd.conf does not exist`);
+    Deno.writeTextFileSync(`${root}/rsyncd.conf`, "uid = nobody\n");
+    assertEquals(await config(), "uid = nobody\n");
+    const denied = () => {
+      throw new Deno.errors.PermissionDenied("Permission denied (os error 13)");
+    };
+    await withReplaced(Deno, { name: "readTextFileSync", by: denied }, async () => {
+      assertEquals(await config(), `Unable to read ${root}/rsyncd.conf, access denied`);
+    });
+    assertEquals(
+      await resultOrError(testContext(), "rsync.config", [root]),
+      `Unable to read ${root}, path is a directory`,
+    );
   }));

@@ -196,6 +196,7 @@ Deno.test("slsutil finds files and directories of the state tree", async () => {
     "File pattern(s) not found in path ancestry",
   );
   await assertRejects(() => run(context, "findup", ["nope", "x"]), InvocationError, "Starting path not found");
+  await assertRejects(() => run(context, "findup", ["a", 5]), InvocationError, "must be a string or list of strings");
   assertEquals(await run(context, "boolstr", [1, "on", "off"]), "on");
   assert(await run(context, "boolstr", [""]) === "false");
 });

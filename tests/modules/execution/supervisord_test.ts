@@ -1,3 +1,4 @@
+import { withReplaced } from "#tests/support/replaced.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { resultOrError, testContext } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
@@ -23,3 +24,19 @@ Deno.test("bin_env may be the program itself, and a configuration that cannot be
     "Process 'web' not found",
   );
 });
+
+Deno.test("supervisord.options without a configuration in the usual places", async () => {
+  await withReplaced(
+    Deno,
+    { name: "statSync", by: () => gone() },
+    () =>
+      withReplaced(Deno, { name: "lstatSync", by: () => gone() }, async () => {
+        const answer = await resultOrError(testContext(), "supervisord.options", ["web"]);
+        assertEquals(answer, "No suitable config file found");
+      }),
+  );
+});
+
+function gone(): never {
+  throw new Deno.errors.NotFound("No such file or directory (os error 2)");
+}

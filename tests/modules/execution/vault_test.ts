@@ -311,3 +311,7 @@ Deno.test("vault.query refuses a method that is no word", async () => {
     assertEquals(await caller(context)("vault.query", [method, "sys/policy"]), `Invalid method: ${method}`);
   }
 });
+
+Deno.test("vault.update_config has nothing to do", async () => {
+  assertEquals(await resultOrError(job({ url: "http://127.0.0.1:1" }), "vault.update_config"), true);
+});

@@ -1,3 +1,4 @@
+import { withReplaced } from "#tests/support/replaced.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { resultOrError, testContext } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
@@ -102,4 +103,18 @@ Deno.test("paths that ElementTree refuses are refused with a reason", () =>
     assertEquals(await get("."), "duplicate attribute: line 1, column 3");
     await Deno.writeTextFile(file, '<a k="1" k="2"/>');
     assertEquals(await get("."), "duplicate attribute: line 1, column 9");
+  }));
+
+Deno.test("a document that cannot be written is an error with the file's name, and stays as it was", () =>
+  withTemporaryDirectory(async (root) => {
+    const file = `${root}/f.xml`;
+    await Deno.writeTextFile(file, "<a><b>1</b></a>");
+    const full = () => {
+      throw new Error("No space left on device (os error 28)");
+    };
+    await withReplaced(Deno.FsFile.prototype, { name: "syncSync", by: full }, async () => {
+      const answer = await resultOrError(testContext(), "xml.set_value", [file, "b", "2"]);
+      assertEquals(answer, `[Errno 28] No space left on device: '${file}'`);
+    });
+    assertEquals(await Deno.readTextFile(file), "<a><b>1</b></a>");
   }));
