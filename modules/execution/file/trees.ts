@@ -186,7 +186,6 @@ function replaceByLink(src: string, path: string): void {
       try {
         removeIfExists(directory.at(temporary));
       } catch (error) {
-        if (cause instanceof Deno.errors.NotCapable) throw cause;
         const left = joinPath(dirName(path), temporary);
         const reasons = `${pythonOsError(cause, path)}; and could not remove '${left}': ${pythonOsError(error, left)}`;
         throw new CommandError(`Could not create '${path}': ${reasons}`, { cause });

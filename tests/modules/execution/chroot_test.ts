@@ -1,3 +1,4 @@
+import { withReplaced } from "#tests/support/replaced.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { explainUnavailable } from "#lib/plugins/unavailable.ts";
@@ -24,4 +25,19 @@ Deno.test("a function of tls, which is not built, names x509", async () => {
   const { error } = await explainUnavailable("tls.create_ca", nothing, "execution");
   assertStringIncludes(error.message, "'tls.create_ca' is not available: it is a function of Salt that is not built. ");
   assertStringIncludes(error.message, "The module x509 does this work.");
+});
+
+Deno.test("chroot.in_chroot compares the mounts, and is False where they cannot be read", async () => {
+  const own = () => testContext().call("chroot.in_chroot");
+  const real = Deno.readTextFileSync;
+  const mounts = (first: () => string) => (path: string | URL) =>
+    path === "/proc/1/mountinfo" ? first() : path === "/proc/self/mountinfo" ? "own" : real(path);
+  const denied = () => {
+    throw new Deno.errors.PermissionDenied("Permission denied (os error 13)");
+  };
+  for (const [first, answer] of [[() => "own", false], [() => "other", true], [denied, false]] as const) {
+    await withReplaced(Deno, { name: "readTextFileSync", by: mounts(first) }, async () => {
+      assertEquals(await own(), answer);
+    });
+  }
 });

@@ -201,3 +201,34 @@ Deno.test("file names the file or backup that it cannot remove, restore, copy or
     );
   });
 });
+
+Deno.test("file.line with backup keeps the file as it was, but not in test mode", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const path = `${root}/file`;
+    Deno.writeTextFileSync(path, "a\n");
+    const line = (test: boolean) =>
+      resultOrError(minion({}, { test }), "file.line", [path], {
+        content: "b",
+        mode: "replace",
+        match: "a",
+        backup: true,
+      });
+    const copies = () => [...Deno.readDirSync(root)].map(({ name }) => name).filter((name) => name !== "file");
+    await line(true);
+    assertEquals([Deno.readTextFileSync(path), copies()], ["a\n", []]);
+    await line(false);
+    const [copy, ...more] = copies();
+    assertEquals([Deno.readTextFileSync(path), more.length], ["b\n", 0]);
+    assert(/^file\.\d{4}(-\d\d){5}$/.test(copy), copy);
+    assertEquals(Deno.readTextFileSync(`${root}/${copy}`), "a\n");
+  });
+});
+
+Deno.test("file.replace in an encoding that the file has not leaves it as it is", async () => {
+  await withTemporaryDirectory(async (root) => {
+    Deno.writeFileSync(`${root}/file`, Uint8Array.of(0x61, 0xff));
+    const answer = await resultOrError(minion(), "file.replace", [`${root}/file`, "a", "b"], { encoding: "utf-8" });
+    assertEquals(answer, `Cannot read ${root}/file: it is not valid utf-8`);
+    assertEquals(Deno.readFileSync(`${root}/file`), Uint8Array.of(0x61, 0xff));
+  });
+});

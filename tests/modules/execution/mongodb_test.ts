@@ -133,7 +133,12 @@ Deno.test("mongodb keeps the types and the order of a document", async () => {
   const [found] = listOrEmpty(await context.call("mongodb.find", ["goods"]));
   assertEquals(found, document);
   assertEquals([...mapOrEmpty(mapOrEmpty(found).get("m") ?? null).keys()], ["z", "a"]);
-  for (const [bad, text] of [[int(2n ** 63n), "8-byte ints"], [new Map([[1, 2]]), "only string keys"]] as const) {
+  for (
+    const [bad, text] of [[int(2n ** 63n), "8-byte ints"], [new Map([[1, 2]]), "only string keys"], [
+      map({ "a\0": 1 }),
+      "NULL byte",
+    ]] as const
+  ) {
     const one = [[map({ bad })], "goods"];
     await assertRejects(() => context.call("mongodb.insert", one), CommandError, text);
   }
@@ -155,6 +160,10 @@ Deno.test("mongodb shows types that Salt's values have not as texts, and a field
     [new BSON.BSONRegExp("^a", "i"), "^a"],
     [new BSON.Code("return 1"), "return 1"],
     [new BSON.MinKey(), "MinKey()"],
+    [
+      new BSON.DBRef("goods", new BSON.ObjectId("0123456789abcdef01234567")),
+      "DBRef('goods', '0123456789abcdef01234567')",
+    ],
     [new BSON.Binary(new Uint8Array([1, 2]), 128), new Uint8Array([1, 2])],
     [new BSON.Double(2), float(2)],
     [new BSON.Int32(2), 2],
@@ -162,6 +171,12 @@ Deno.test("mongodb shows types that Salt's values have not as texts, and a field
     [new Map([["_bsontype", "Long"], ["__proto__", "x"]]), new Map([["_bsontype", "Long"], ["__proto__", "x"]])],
   ];
   for (const [document, value] of cases) assertEquals(read(document), value);
+  // What the library may give in place of its classes.
+  for (
+    const [own, value] of [[1.5, float(1.5)], [5n, int(5n)], [Symbol("x"), "Symbol(x)"], [new Date(NaN), ""]] as const
+  ) {
+    assertEquals(fromBson(own), value);
+  }
 });
 
 Deno.test("mongodb reads all documents of a cursor, and stops at a number of bytes", async () => {
@@ -265,4 +280,26 @@ Deno.test({
     assertEquals((await callState("mongodb_user.absent", gone, { job: context })).get("result"), true);
     assertEquals(await context.call("mongodb.db_remove", ["shop"]), true);
   },
+});
+
+Deno.test("mongodb.version and the names of collections tell why there is no answer", async () => {
+  await using server = new MongoServer({ password: PASSWORD });
+  const context = contextFor(server.port, ADMIN);
+  const version = (job: TestContext, kwargs: Record<string, unknown> = {}) =>
+    job.call("mongodb.version", [], map(kwargs));
+  const refused = str(await version(context, { database: "a b" }));
+  assertEquals(refused, "database names cannot contain the character ' '");
+  assertEquals(await version(context, { database: "" }), "database name cannot be the empty string");
+  assertEquals(await version(contextFor(server.port, { ...ADMIN, "mongodb.password": "wrong" })), [
+    false,
+    `Failed to connect to MongoDB database 127.0.0.1:${server.port}`,
+  ]);
+  assertEquals(
+    await context.call("mongodb.collections_list", [], map({ database: "a.b", authdb: "admin" })),
+    "database names cannot contain the character '.'",
+  );
+  for (const objects of ["[]", map({ a: 1 }), []]) {
+    const inserting = () => context.call("mongodb.insert", [objects, "goods"]);
+    await assertRejects(inserting, CommandError, "documents must be a non-empty list");
+  }
 });

@@ -1,3 +1,4 @@
+import { packageVersion } from "#modules/execution/rabbitmq/running.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { resultOrError, testContext } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
@@ -43,5 +44,13 @@ Deno.test("permissions that are no JSON are the error of the program", async () 
   assertEquals(
     await resultOrError(context, "rabbitmq.list_user_permissions", ["fred"]),
     "RabbitMQ command failed: no json",
+  );
+});
+
+Deno.test("the version of RabbitMQ's package is empty on a host whose packages no module knows", async () => {
+  const context = testContext();
+  assertEquals(
+    await packageVersion({ ...context, catalogue: { ...context.catalogue, get: () => Promise.resolve(undefined) } }),
+    "",
   );
 });

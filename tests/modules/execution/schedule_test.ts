@@ -319,3 +319,12 @@ Deno.test("save writes the jobs, and reload adds those of schedule.conf", () =>
     CONFIGURED,
     { pillar: { schedule: {} } },
   ));
+
+Deno.test("schedule.show_next_fire_time tells the next time of a job", () =>
+  withHost(async (host) => {
+    host.begin();
+    const { result, next_fire_time } = await host.call("show_next_fire_time", ["kept"]) as Plain;
+    const minutes = (Date.parse(String(next_fire_time)) - Date.now()) / 60_000;
+    assertEquals([result, minutes > 58 && minutes < 61], [true, true], `${next_fire_time}`);
+    assertEquals(await host.call("show_next_fire_time", ["never"]), { result: true, next_fire_time: null });
+  }, { ...CONFIGURED, never: { function: "test.ping", once: "2020-01-01T00:00:00" } }));

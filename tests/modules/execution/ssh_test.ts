@@ -1,6 +1,6 @@
 import { refuseLinks } from "#modules/execution/ssh/files.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
-import { run, testContext } from "#tests/support/calls/job_context.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -36,3 +36,9 @@ Deno.test("root does not write a user's files through a link of the user", {
     return Promise.resolve();
   });
 });
+
+Deno.test("ssh.check_key_file has no keys of a file that the master has not", () =>
+  withTemporaryDirectory(async (root) => {
+    const context = testContext({ opts: testOpts({ root_dir: root, file_client: "local" }) });
+    assertEquals(await context.call("ssh.check_key_file", ["root", "salt://none"]), new Map());
+  }));
