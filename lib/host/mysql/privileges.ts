@@ -80,7 +80,7 @@ const SSL_VALUES = ["CIPHER", "ISSUER", "SUBJECT"];
 const SSL_WORDS = ["SSL", "X509"];
 
 /**
- * The clause for TLS.
+ * The clause for TLS; empty if nothing is required.
  * @param options Pairs of the option and its value.
  * @param quote The function for literals.
  * @throws {CommandError} If an option is unknown, with Salt's text.
@@ -95,5 +95,5 @@ export function requireSql(
     if (!SSL_WORDS.includes(option)) throw new CommandError(`Invalid SSL option : '${name}'`);
     return isTrue ? [option] : [];
   });
-  return ` REQUIRE ${parts.join(" AND ")}`;
+  return parts.length === 0 ? "" : ` REQUIRE ${parts.join(" AND ")}`;
 }

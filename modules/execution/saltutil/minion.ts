@@ -340,7 +340,7 @@ export const kept_returns: ModuleFunction<JobContext> = fn({
 export const kept_return: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return a part of a return that was too large for the master, as text: `size` bytes from the byte `offset` on, as far as they\n" +
-      "are kept. Returns that are no text are kept as JSON. Not in Salt.",
+      "are kept, and whole characters. Returns that are no text are kept as JSON. Not in Salt.",
     "saltutil.kept_return <job id>",
     "saltutil.kept_return <job id> offset=16384 size=16384",
   ),
@@ -350,9 +350,17 @@ export const kept_return: ModuleFunction<JobContext> = fn({
     const kept = keptReturn(opts.cachedir, jid);
     if (kept === undefined) throw new CommandError(`Nothing is kept of a return of job ${jid}`);
     if (offset < 0 || size < 1) throw new CommandError("offset is to be 0 or more, size 1 or more");
-    return new TextDecoder().decode(new TextEncoder().encode(kept.beginning).subarray(offset, offset + size));
+    const bytes = new TextEncoder().encode(kept.beginning);
+    return new TextDecoder().decode(bytes.subarray(characterFrom(bytes, offset), characterFrom(bytes, offset + size)));
   },
 });
+
+/** The offset at which the first character begins that does so at `offset` or after it: parts of a text join. */
+function characterFrom(bytes: Uint8Array, offset: number): number {
+  let at = offset;
+  while (at < bytes.length && (bytes[at] & 0xc0) === 0x80) at++;
+  return at;
+}
 
 export const revoke_auth: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -156,6 +156,25 @@ Deno.test("mysql: plugins are installed and removed, the status is a map, and a 
   });
 });
 
+Deno.test("mysql.grant_add: what connections must have is a clause, and nothing if nothing is required", async () => {
+  const answer = (statement: string) =>
+    statement.startsWith("SHOW GRANTS")
+      ? [{ grant: "GRANT SELECT ON `shop`.* TO `joe`@`localhost`" }]
+      : aboutJoe(statement);
+  await withScript(MARIADB, answer, async (call, server, job) => {
+    const clause = async (...ssl_option: object[]) => {
+      server.statements.length = 0;
+      const kwargs = { ssl_option: ssl_option.map((one) => ({ ...one })) };
+      assertEquals(await call("grant_add", ["SELECT", "shop.*", "joe"], kwargs), true);
+      return server.statements[0].split("'localhost'")[1];
+    };
+    assertEquals(await clause({ SSL: true }, { issuer: "/C=A'B" }), " REQUIRE SSL AND ISSUER '/C=AB'");
+    assertEquals([await clause({ SSL: false }), await clause()], ["", ""]);
+    assertEquals(await call("grant_add", ["SELECT", "shop.*", "joe"], { ssl_option: [{ NOSUCH: true }] }), false);
+    assertEquals(job.logged.at(-1), "error: Error during grant generation: Invalid SSL option : 'NOSUCH'");
+  });
+});
+
 Deno.test("values of columns are numbers, texts and bytes", () => {
   const of = (columnType: number, text: string, characterSet = 45) =>
     columnValue({ name: "a", columnType, characterSet }, new TextEncoder().encode(text));

@@ -347,7 +347,7 @@ Deno.test("saltutil.kept_returns lists returns that were too large for the maste
       jid,
       fun: "cmd.run",
       fun_args: [],
-      return: "x".repeat(100),
+      return: "x".repeat(97) + "äö",
       retcode: 0,
     });
     const keeper = new KeptReturns(cachedir, memoryLog().log);
@@ -356,11 +356,14 @@ Deno.test("saltutil.kept_returns lists returns that were too large for the maste
     const result = await testContext({ opts: { ...testOpts(), cachedir } }).call("saltutil.kept_returns");
     assert(Array.isArray(result) && isMap(result[0] ?? null));
     const { since, ...known } = Object.fromEntries(result[0] as ValueMap);
-    assertEquals(known, { jid, fun: "cmd.run", bytes: 200, limit: 100, kept: 100 });
+    assertEquals(known, { jid, fun: "cmd.run", bytes: 200, limit: 100, kept: 101 });
     assertEquals(String(since).slice(0, 4), String(new Date().getUTCFullYear()));
     const part = (...args: Value[]) => resultOrError(minion({}, { cachedir }), "saltutil.kept_return", args);
-    assertEquals([await part(jid), await part(jid, 97), await part(jid, 0, 2)], ["x".repeat(100), "xxx", "xx"]);
-    assertEquals([await part(jid, 100), await part(jid, 500)], ["", ""]);
+    assertEquals([await part(jid), await part(jid, 95), await part(jid, 0, 2)], ["x".repeat(97) + "äö", "xxäö", "xx"]);
+    assertEquals([await part(jid, 101), await part(jid, 500)], ["", ""]);
+    // A character is a part of one part, whichever bytes are asked for.
+    const cuts = [await part(jid, 95, 3), await part(jid, 98, 2), await part(jid, 100, 9)];
+    assertEquals(cuts, ["xxä", "ö", ""]);
     assertEquals(await part("20260101000000000002"), "Nothing is kept of a return of job 20260101000000000002");
     for (const wrong of [[-1, 1], [0, 0]]) {
       assertEquals(await part(jid, ...wrong), "offset is to be 0 or more, size 1 or more");
