@@ -52,7 +52,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/commands", "lib/console"],
   ["lib/api", "lib/syndic"],
   ["master.ts", "minion.ts", "salt.ts"],
-  ["scripts"],
+  ["scripts", "scripts/mutants/equivalent"],
   ["scripts/coverage/rules", "scripts/mutants", "scripts/console", "scripts/reference"],
   ["scripts/build", "scripts/coverage"],
   ["scripts/fleet", "scripts/release"],

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Equivalent } from "#scripts/mutants/equivalent.ts";
+import type { EquivalentMutant } from "#scripts/mutants/equivalent/equivalent_mutant.ts";
 
 const MEMORY = "a bound of memory: no simulated minion has so many jobs";
 const FLOW = "the simulation has no rules of flow";
@@ -15,7 +15,7 @@ const REPEATED =
 const OWN_FILES = "only what the master itself has written could say so";
 
 /** See the module. */
-export const OUTSIDE: readonly Equivalent[] = [
+export const OUTSIDE: readonly EquivalentMutant[] = [
   {
     file: "lib/jobs/redelivery.ts",
     code: "const NAMED = 1_000;",
