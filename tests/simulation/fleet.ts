@@ -18,6 +18,8 @@ import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
 import { Calm, type CalmParts, keepsStrangeReturn, writeStrangeJobs, writeStrangeReturn } from "./calm.ts";
 import { beginDatabase } from "./database.ts";
 import { brokenEvents, eventEnds } from "./event_check.ts";
+import { DATABASE_AWAY_MS, DAY_MS, Faults, JUMP_MS, STOPPED_MS } from "./faults.ts";
+import { type Host, Hosts, LONGEST_AWAY_MS } from "./hosts.ts";
 import { type Counts, Ledger, type StoredReturns } from "./ledger.ts";
 import { KeyOperator } from "./key_operator.ts";
 import { SimulatedMaster } from "./master.ts";
@@ -27,7 +29,7 @@ import { beginNetwork, type Network } from "#tests/simulation/world/network.ts";
 import { publishJob, runJob } from "./operator.ts";
 import { PublishCheck } from "./publish_check.ts";
 import { fireOrder, loggedOrders, ORDER_MAP } from "./reactor.ts";
-import { beginWorld, type Machine, newMachine, SimulatedProcess, World } from "#tests/simulation/world/world.ts";
+import { beginWorld, newMachine, SimulatedProcess, World } from "#tests/simulation/world/world.ts";
 
 /** The RSA keys of a fleet: made once, since they decide nothing. */
 export interface FleetKeys {
@@ -70,10 +72,6 @@ export interface RunOutcome extends Counts {
 const MASTERS = ["master", "master2"];
 /** The share of runs with a cluster of two masters. */
 const CLUSTER_SHARE = 0.3;
-/** The farthest jump of a clock there, in milliseconds. */
-const CLUSTER_JUMP_MS = 3_000;
-/** How long the database, or the way to it, is away, and how long a master is stopped, in milliseconds. */
-const DATABASE_AWAY_MS = 20_000, STOPPED_MS = 20_000;
 /** Milliseconds from one job to the next. */
 const JOB_EVERY_MS = 2_000;
 /** The same where machines lose their power: so long that journals are closed, which they are after a minute. */
@@ -84,14 +82,6 @@ const POWER_SHARE = 0.3;
 const QUIET_MS = 600_000;
 /** How long an event takes to the other masters at most, in milliseconds. */
 const EVENTS_MS = 5_000;
-/** How long a dead process stays away, in milliseconds. */
-const AWAY_MS: readonly [number, number] = [200, 8_000];
-const DAY_MS = 86_400_000;
-/**
- * How far a clock may be from the time, in milliseconds: two settings are less than a day from each other, as a minion
- * knows a job for a day.
- */
-const JUMP_MS = 0.49 * DAY_MS;
 /** The share of runs in which minions keep few returns; how many bytes, and for how many seconds. */
 const FEW_SHARE = 0.15, FEW_BYTES = 900, FEW_S = 6 * 3_600;
 /** The share of jobs that may be delivered for a short time, and for how many seconds. */
@@ -102,17 +92,6 @@ const STRANGE_SHARE = 0.2;
 const CALM_MS = 3_000, ARRIVAL_MS = 1_000;
 /** What nobody else may read. */
 const PRIVATE = /\/\.?(?:undelivered|returns|jids)/;
-/** Calls of the disk after which an aimed kill comes. */
-const AIM = 14;
-
-/** A host: its machine, and the process that runs on it now. */
-interface Host {
-  readonly name: string;
-  readonly machine: Machine;
-  process: SimulatedProcess;
-  /** Called when its process dies, if its power fails at that moment. */
-  powerFails: (() => void) | undefined;
-}
 
 /** Where a master is. */
 function addressOf(name: string): string {
@@ -139,24 +118,19 @@ class Fleet {
   readonly #log: Logger;
   readonly #masterOpts: readonly MasterOpts[];
   readonly #store: StoredReturns;
-  readonly #masterHosts: Host[] = [];
-  readonly #minionHosts: Host[] = [];
+  readonly #hosts: Hosts;
   readonly #operator = new SimulatedProcess("operator", newMachine());
-  readonly #faults: Record<string, number> = {};
+  readonly #faults: Faults;
   readonly #masters: (SimulatedMaster | undefined)[] = [];
   /** What the masters share, if there are two. */
   readonly #cluster: (Omit<ClusterParts, "origin" | "onLease" | "onPush">) | undefined;
   readonly #keyOperator: KeyOperator | undefined;
-  /** Whether faults come, and dead processes may stay away. */
+  /** Whether faults come. */
   #stormy = true;
   readonly #publishes: PublishCheck;
   readonly #minions = new Map<string, SimulatedMinion>();
   /** The cache directories of minions. */
   readonly #caches = new Map<string, string>();
-  /** How long a process stays away after its next death, in milliseconds, if that is decided. */
-  readonly #awayMs = new Map<string, number>();
-  /** When something went wrong last, or a process began, in milliseconds of the world. */
-  #disturbedMs = 0;
   /** Whether minions may keep few returns in this run. */
   readonly #keepsFew: boolean;
   /** Whether minions wait for an answer for a few seconds only, in this run. */
@@ -180,6 +154,15 @@ class Fleet {
     // Another one for each seed: the code may remember paths for as long as the program runs.
     this.#root = `${MOUNT}/${options.seed}`;
     this.#network = beginNetwork();
+    this.#hosts = new Hosts({ root: this.#root, network: this.#network, onDeath: (name) => this.#ledger.die(name) });
+    this.#faults = new Faults({
+      hosts: this.#hosts,
+      network: this.#network,
+      database: this.#cluster?.database,
+      losesPower: this.#losesPower,
+      masterOf: (host) => this.#masterOf(host),
+      inMaster: (host, run) => this.#inMaster(host, run),
+    });
     this.#log = createLogger([{
       level: 0,
       write: ({ message }) => {
@@ -251,16 +234,16 @@ class Fleet {
   async run(): Promise<RunOutcome> {
     const world = this.#world;
     for (const [i] of this.#masterOpts.entries()) {
-      this.#start(MASTERS[i], this.#masterHosts, (process) => this.#startMaster(i, process));
+      this.#hosts.start(MASTERS[i], "masters", (process) => this.#startMaster(i, process));
     }
     for (const id of this.#options.keys.minions.keys()) {
-      this.#start(id, this.#minionHosts, (process) => this.#startMinion(id, process));
+      this.#hosts.start(id, "minions", (process) => this.#startMinion(id, process));
     }
     // Everybody is there before the first job.
     await world.pass(5_000);
     const begins = eventEnds(this.#masterOpts);
     for (let job = 0; job < this.#options.jobs; job++) {
-      this.#disturb();
+      this.#faults.disturb();
       world.within(this.#operator, () => {
         this.#publish();
         this.#order(job);
@@ -270,9 +253,9 @@ class Fleet {
     }
     this.#stormy = false;
     this.#ledger.calm();
-    for (const host of this.#hosts) host.process.diesAfter = host.powerFails = undefined;
+    this.#hosts.spare();
     this.#cluster?.database.goAway(0);
-    await world.pass(world.nowMs + 2 * AWAY_MS[1]);
+    await world.pass(world.nowMs + 2 * LONGEST_AWAY_MS);
     this.#ledger.promiseOrders(this.#masterOpts.flatMap((opts) => loggedOrders(opts)));
     const done = await world.pass(world.nowMs + QUIET_MS, () => this.#ledger.isComplete(this.#store));
     if (done) {
@@ -293,14 +276,10 @@ class Fleet {
     return {
       violations: this.#ledger.violations(this.#store),
       ...this.#ledger.counts,
-      faults: this.#faults,
+      faults: this.#faults.counts,
       seconds: world.nowMs / 1000,
       hash: world.hash,
     };
-  }
-
-  get #hosts(): readonly Host[] {
-    return [...this.#masterHosts, ...this.#minionHosts];
   }
 
   #publish(): void {
@@ -328,19 +307,16 @@ class Fleet {
       isQuick: this.#isQuick,
       database: this.#cluster?.database,
       master: (i) => found(this.#masters[i]),
-      inMaster: (i, run) => this.#inMaster(this.#masterHosts[i], run),
+      inMaster: (i, run) => this.#inMaster(this.#hosts.masters[i], run),
       minion: (id) => found(this.#minions.get(id)),
       keepsFew: this.#keepsFew,
       forward: (id, ms) => {
-        found(this.#minionHosts.find((host) => host.name === id)).machine.offsetMs += ms;
+        this.#hosts.named(id).machine.offsetMs += ms;
       },
       passDay: () => {
-        for (const { machine } of this.#minionHosts) machine.offsetMs = JUMP_MS + DAY_MS;
+        for (const { machine } of this.#hosts.minions) machine.offsetMs = JUMP_MS + DAY_MS;
       },
-      away: (name, ms) => {
-        this.#awayMs.set(name, ms);
-        found(this.#hosts.find((host) => host.name === name)).process.kill();
-      },
+      away: (name, ms) => this.#hosts.killFor(name, ms),
       publish: (job, { master: i, isPromised }) =>
         this.#world.within(this.#operator, async () => {
           const parts = { opts: this.#masterOpts[i], log: this.#log, ledger: this.#ledger, master: MASTERS[i] };
@@ -378,15 +354,15 @@ class Fleet {
   /** A minion that was away gets at once what it has missed, unless something else goes wrong. */
   #arrive(ids: readonly string[]): void {
     const arrivedMs = this.#world.nowMs;
-    if (this.#cluster !== undefined || this.#stormy || arrivedMs - this.#disturbedMs < CALM_MS) return;
+    if (this.#cluster !== undefined || this.#stormy || arrivedMs - this.#hosts.disturbedMs < CALM_MS) return;
     for (const id of ids) {
       const jids = this.#ledger.waitingFor(id, 2 * ARRIVAL_MS / 1000);
       this.#world.after(ARRIVAL_MS, () => {
-        if (this.#disturbedMs > arrivedMs) return;
+        if (this.#hosts.disturbedMs > arrivedMs) return;
         for (const jid of jids) {
           if (!this.#ledger.hasGot(jid, id)) this.#ledger.breaks(`${id} is there, and has not got ${jid}`);
         }
-      }, this.#keeper);
+      }, this.#hosts.keeper);
     }
   }
 
@@ -409,7 +385,7 @@ class Fleet {
   /** One master at a time holds a lease. */
   #onLease(own: number, name: LeaseName): void {
     const others = this.#masters.filter((master, i) =>
-      i !== own && this.#masterHosts[i].process.alive && master?.member?.flags.holds(name)
+      i !== own && this.#hosts.masters[i].process.alive && master?.member?.flags.holds(name)
     );
     if (others.length > 0) this.#ledger.breaks(`two masters hold the lease ${name}`);
   }
@@ -418,33 +394,6 @@ class Fleet {
   #target(): string {
     return this.#world.random.chance(0.5) ? "m*" : this.#world.random.pick([...this.#options.keys.minions.keys()]);
   }
-
-  /** Starts a process on a new host, and again whenever it has died. */
-  #start(name: string, hosts: Host[], run: (process: SimulatedProcess) => void): void {
-    const machine = newMachine();
-    const start = (): SimulatedProcess => {
-      const process = new SimulatedProcess(name, machine);
-      process.onDeath = () => {
-        this.#world.note(`${name} died`);
-        this.#ledger.die(name);
-        this.#disturbedMs = this.#world.nowMs;
-        this.#network.forget(process);
-        host.powerFails?.();
-        const awayMs = this.#awayMs.get(name) ?? this.#world.random.between(...AWAY_MS);
-        this.#awayMs.delete(name);
-        this.#world.after(awayMs, () => host.process = start(), this.#keeper);
-      };
-      this.#world.note(`${name} starts`);
-      this.#world.within(process, () => run(process));
-      return process;
-    };
-    const host: Host = { name, machine, process: new SimulatedProcess(name, machine), powerFails: undefined };
-    hosts.push(host);
-    host.process = start();
-  }
-
-  /** Starts processes again; it never dies. */
-  readonly #keeper = new SimulatedProcess("keeper", newMachine());
 
   #startMaster(i: number, process: SimulatedProcess): void {
     const { keys: { master: key } } = this.#options;
@@ -460,7 +409,7 @@ class Fleet {
       onLease: (name: LeaseName, holds: boolean) => holds && this.#onLease(i, name),
     };
     this.#masters[i] = undefined;
-    this.#disturbedMs = this.#world.nowMs;
+    this.#hosts.disturbedMs = this.#world.nowMs;
     if (this.#world.random.chance(STRANGE_SHARE)) writeStrangeJobs(this.#masterOpts[i], key);
     SimulatedMaster.start({
       process,
@@ -519,73 +468,8 @@ class Fleet {
     });
   }
 
-  /** A machine's power fails: what it runs dies. */
-  #cutPower(host: Host): void {
-    host.powerFails = () => this.#losePower(host);
-    if (host.process.alive) host.process.kill();
-    else host.powerFails();
-  }
-
-  /** The disk of a machine without power, which is started again with its process. */
-  #losePower(host: Host): void {
-    host.powerFails = undefined;
-    const { random } = this.#world;
-    this.#world.note(`${host.name} loses its power`);
-    disk().fail(`${this.#root}/${host.name}`, {
-      int: (below) => random.integer(0, below - 1),
-      chance: (probability) => random.chance(probability),
-    });
-    host.machine.bootedMs = this.#world.nowMs;
-  }
-
-  /** Sometimes something goes wrong, most of it while the next job is on its way. */
-  #disturb(): void {
-    const { random } = this.#world;
-    const [fault, act] = random.pick(this.#kinds());
-    if (!this.#stormy || random.chance(0.4)) return;
-    this.#faults[fault] = (this.#faults[fault] ?? 0) + 1;
-    this.#world.note(`fault: ${fault}`);
-    act();
-  }
-
-  #kinds(): readonly (readonly [string, () => void])[] {
-    const { random } = this.#world;
-    const master = this.#cluster === undefined ? this.#masterHosts[0] : random.pick(this.#masterHosts);
-    const minions = this.#minionHosts;
-    const aim = (host: Host) => host.process.diesAfter = random.integer(0, AIM);
-    const aimPower = (host: Host, others: readonly Host[] = []) => {
-      aim(host);
-      host.powerFails = () => {
-        this.#losePower(host);
-        for (const other of others) this.#cutPower(other);
-      };
-    };
-    const power: readonly (readonly [string, () => void])[] = [
-      ["power of master", () => aimPower(master)],
-      ["power of minion", () => aimPower(random.pick(minions))],
-      ["power of all", () => aimPower(master, minions)],
-    ];
-    return [
-      ...this.#cluster ? this.#clusterFaults(this.#cluster, master) : [],
-      ...this.#losesPower ? [...power, ...power] : [],
-      ["kill master", () => aim(master)],
-      ["kill minion", () => aim(random.pick(minions))],
-      ["kill minion", () => aim(random.pick(minions))],
-      ["kill both", () => (aim(master), aim(random.pick(minions)))],
-      ["cut", () => this.#network.wires.filter(() => random.chance(0.5)).forEach((each) => each.cut())],
-      [
-        "stall",
-        () => this.#network.wires.forEach((each) => random.chance(0.5) && each.stall(random.between(0, 15_000))),
-      ],
-      ["rotate", () => this.#inMaster(master, (running) => this.#rotate(running))],
-      ["clock", () => random.pick(this.#hosts).machine.offsetMs = random.between(-this.#jumpMs, this.#jumpMs)],
-      ["lost publish", () => this.#masterOf(master)?.losePublish()],
-      ["new publisher", () => this.#inMaster(master, (running) => running.renewPublisher())],
-    ];
-  }
-
   #masterOf(host: Host): SimulatedMaster | undefined {
-    return host.process.alive ? this.#masters[this.#masterHosts.indexOf(host)] : undefined;
+    return host.process.alive ? this.#masters[this.#hosts.masters.indexOf(host)] : undefined;
   }
 
   #inMaster(host: Host, run: (master: SimulatedMaster) => void): void {
@@ -593,35 +477,9 @@ class Fleet {
     if (master !== undefined) this.#world.after(0, () => run(master), host.process);
   }
 
-  #rotate(master: SimulatedMaster): void {
-    if (this.#cluster === undefined && this.#world.random.chance(0.5)) void master.announceAndRotate();
-    else master.rotate();
-  }
-
-  /** Clocks of the masters of a cluster may differ by a minute. */
-  get #jumpMs(): number {
-    return this.#cluster === undefined ? JUMP_MS : CLUSTER_JUMP_MS;
-  }
-
-  #clusterFaults(
-    { database }: Pick<ClusterParts, "database">,
-    master: Host,
-  ): readonly (readonly [string, () => void])[] {
-    const { random } = this.#world;
-    return [
-      ["database away", () => database.goAway(random.between(500, DATABASE_AWAY_MS))],
-      ["cut from database", () => database.cut(master.name, random.between(500, DATABASE_AWAY_MS))],
-      ["stop master", () => master.process.pausedUntilMs = this.#world.nowMs + random.between(500, STOPPED_MS)],
-      ["kill master", () => master.process.kill()],
-    ];
-  }
-
   /** Ends all processes. */
   end(): void {
-    for (const { process } of this.#hosts) {
-      process.onDeath = () => {};
-      process.kill();
-    }
+    this.#hosts.end();
     this.#operator.kill();
     this.#cluster?.database[Symbol.dispose]();
   }
