@@ -1,15 +1,13 @@
 /**
  * The program of a simulation, which run.ts starts with the simulated sockets and timers in place of the real ones.
- * Prints a line for each seed that breaks a promise, and a summary.
- *
- *     program.ts SEEDS JOBS (SECONDS | none) [trace | hash | first]
+ * Reads a {@linkcode Simulation} from standard input; prints a line for each seed that breaks a promise, and a summary.
  * @module
  */
 
 import { describeError } from "#lib/errors.ts";
 import { makeKeys, type RunOutcome, simulate } from "./fleet.ts";
 import { replaceGlobals } from "./globals.ts";
-import { parseSeeds } from "./seed_list.ts";
+import type { Simulation } from "./run.ts";
 import { ProcessDied } from "#tests/simulation/world/world.ts";
 
 const IDS = ["m1", "m2", "m3", "m4", "m5"];
@@ -26,8 +24,8 @@ function isOfDeath(error: unknown): boolean {
   return false;
 }
 
-async function main([seeds, jobs, seconds, trace]: string[]): Promise<number> {
-  const endMs = seconds === "none" ? Infinity : performance.now() + Number(seconds) * 1000;
+async function main({ seeds, jobs, seconds = Infinity, output }: Simulation): Promise<number> {
+  const endMs = performance.now() + seconds * 1000;
   const realNow = performance.now.bind(performance);
   const keys = await makeKeys(IDS);
   replaceGlobals();
@@ -38,24 +36,24 @@ async function main([seeds, jobs, seconds, trace]: string[]): Promise<number> {
   });
   const outcomes: RunOutcome[] = [];
   const failed: number[] = [];
-  for (const seed of parseSeeds(seeds)) {
+  for (const seed of seeds) {
     if (realNow() >= endMs) break;
     current = seed;
     const outcome = await simulate({
       seed,
-      jobs: Number(jobs),
+      jobs,
       keys,
-      ...trace === "trace" && { trace: print },
+      ...output === "trace" && { trace: print },
     }).catch((error) => {
       print(`seed ${seed}: ${describeError(error)}`);
       return undefined;
     });
     if (outcome === undefined) return 3;
     outcomes.push(outcome);
-    if (trace === "hash") print(`seed ${seed}: ${outcome.hash}`);
+    if (output === "hash") print(`seed ${seed}: ${outcome.hash}`);
     if (outcome.violations.length > 0) failed.push(seed);
     for (const violation of outcome.violations) print(`seed ${seed}: ${violation}`);
-    if (trace === "first" && failed.length > 0) break;
+    if (output === "first" && failed.length > 0) break;
   }
   const sum = (of: (outcome: RunOutcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
   const sums = (of: (outcome: RunOutcome) => Readonly<Record<string, number>>) =>
@@ -72,10 +70,11 @@ async function main([seeds, jobs, seconds, trace]: string[]): Promise<number> {
   return failed.length === 0 ? 0 : 1;
 }
 
+const request: Simulation = JSON.parse(await new Response(Deno.stdin.readable).text());
 // A rejection here would be taken for the death of a process.
 Deno.exit(
-  await main(Deno.args).catch((error) => {
-    print(`seed ${Number.parseInt(Deno.args[0])}: ${describeError(error)}`);
+  await main(request).catch((error) => {
+    print(`seed ${request.seeds[0]}: ${describeError(error)}`);
     return 3;
   }),
 );

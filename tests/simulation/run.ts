@@ -47,10 +47,9 @@ function importMap(): string {
   return JSON.stringify({ imports });
 }
 
-/** What a simulation is asked for. */
+/** What a simulation is asked for. Its program reads this as JSON from its standard input. */
 export interface Simulation {
-  /** The seeds, as {@linkcode parseSeeds} takes them. */
-  readonly seeds: string;
+  readonly seeds: readonly number[];
   /** Jobs of each seed. */
   readonly jobs: number;
   /**
@@ -68,16 +67,15 @@ const LOOP_MS = 60_000;
 export const LOOPS = 2;
 
 /** Starts the program with the simulated modules. */
-function startProgram(map: string, { seeds, jobs, output, seconds }: Simulation): Deno.Command {
+function startProgram(map: string): Deno.ChildProcess {
   const program = fromFileUrl(new URL("program.ts", import.meta.url));
-  const what = [seeds, String(jobs), String(seconds ?? "none")];
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--quiet", `--import-map=${map}`, program, ...what].concat(output ?? []),
+    args: ["run", "-A", "--no-check", "--quiet", `--import-map=${map}`, program],
     cwd: ROOT,
-    stdin: "null",
+    stdin: "piped",
     stdout: "piped",
     stderr: "inherit",
-  });
+  }).spawn();
 }
 
 /**
@@ -89,7 +87,10 @@ async function runSimulation(simulation: Simulation, onOutput: (text: string) =>
   const map = Deno.makeTempFileSync({ suffix: ".json" });
   try {
     Deno.writeTextFileSync(map, importMap());
-    const child = startProgram(map, simulation).spawn();
+    const child = startProgram(map);
+    const request = child.stdin.getWriter();
+    await request.write(new TextEncoder().encode(JSON.stringify(simulation)));
+    await request.close();
     const { seconds } = simulation;
     let loops = false;
     const late = seconds !== undefined && setTimeout(() => {
@@ -143,8 +144,7 @@ async function main(args: string[]): Promise<number> {
   const seconds = values.seconds === undefined ? undefined : Number(values.seconds);
   if (seconds !== undefined && !(seconds > 0)) throw new OptionError(`${values.seconds} is no number of seconds`);
   const output = values.trace !== undefined ? "trace" : values.hash ? "hash" : values.first ? "first" : undefined;
-  const seeds = values.trace ?? values.seeds;
-  parseSeeds(seeds);
+  const seeds = parseSeeds(values.trace ?? values.seeds);
   return await runSimulation({ seeds, jobs, output, ...seconds !== undefined && { seconds } }, print);
 }
 
