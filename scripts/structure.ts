@@ -82,6 +82,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "tests/interop/pairs",
     "tests/interop/cluster",
     "tests/interop/tracing",
+    "tests/master/hostile",
     "tests/minion/python",
     "tests/release",
     "tests/scripts",

@@ -72,7 +72,7 @@ export const AREAS: readonly Area[] = [
       "lib/minion/masters/sign_in.ts",
       "lib/targeting/target.ts",
     ],
-    blackBox: ["tests/master/requests/hostile_frames_test.ts", "tests/system/security_lessons_test.ts"],
+    blackBox: ["tests/master/hostile/frames_test.ts", "tests/system/security_lessons_test.ts"],
   },
   {
     name: "spool",
@@ -134,7 +134,7 @@ export const AREAS: readonly Area[] = [
     blackBox: [
       "tests/master/requests/connection_limits_test.ts",
       "tests/master/daemon/master_test.ts",
-      "tests/master/requests/hostile_frames_test.ts",
+      "tests/master/hostile/frames_test.ts",
     ],
   },
 ];

@@ -1,7 +1,7 @@
 /**
  * The vulnerabilities of Salt's past security advisories, tried on a running master with raw frames: by an unknown
  * sender, and by an accepted minion that sends false data. The others of that list are in
- * tests/master/requests/hostile_frames_test.ts; docs/security.md names them all.
+ * tests/master/hostile/frames_test.ts; docs/security.md names them all.
  * @module
  */
 

@@ -26,13 +26,14 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
+import { minionCommand } from "#lib/master/requests/minion_commands.ts";
 import { MinionFlow } from "#lib/master/requests/minion_flow.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
-import { encode } from "#lib/values/msgpack.ts";
-import type { Value, ValueMap } from "#lib/values/value.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { madeKey } from "./keys.ts";
 
@@ -146,6 +147,16 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     },
     [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),
   };
+}
+
+/** What the services answer to a command of a minion. */
+export async function minionAnswer(
+  services: MasterServices,
+  load: Readonly<Record<string, unknown>>,
+  id = "web1",
+): Promise<Value> {
+  const { value, sealed } = await minionCommand(map({ id, ...load }), id, services);
+  return sealed === undefined ? value : decode(sealed, "wire");
 }
 
 /** A logger that appends its lines to `logged`. */
