@@ -60,7 +60,7 @@ const LONGEST = [
   "tests/chaos/power_test.ts",
   "tests/chaos/files_test.ts",
   "tests/chaos/network_test.ts",
-  "tests/commands/ssh/salt_ssh_test.ts",
+  ...["salt_ssh", "connections", "peer_hosts"].map((name) => `tests/commands/ssh/${name}_test.ts`),
   "tests/modules/states/git_test.ts",
   "tests/minion/python/python_calls_test.ts",
   "tests/minion/python/python_programs_test.ts",

@@ -8,7 +8,7 @@ import { which } from "#lib/programs/which.ts";
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { UNSHARE_MOUNTS } from "#tests/support/mount_namespace.ts";
+import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
 import { type Ran, run, Service } from "#tests/support/processes.ts";
 import { makeTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
@@ -158,6 +158,26 @@ export class SshDaemon implements AsyncDisposable {
     await this.#service.stop();
     Deno.removeSync(this.root, { recursive: true });
   }
+}
+
+/**
+ * Registers a test of a host, which is ignored where none can be started.
+ * @param options `needs`: why the test cannot run here, if so.
+ */
+export function sshTest(
+  name: string,
+  options: SshDaemonOptions & { readonly needs?: string | undefined },
+  act: (host: SshDaemon) => Promise<void>,
+): void {
+  const missing = whyNoSshd() ?? options.needs ?? (options.mounts === undefined ? undefined : whyNoMountNamespace());
+  Deno.test({
+    name: missing === undefined ? name : `${name} (${missing})`,
+    ignore: missing !== undefined,
+    fn: async () => {
+      await using host = await SshDaemon.start(options);
+      await act(host);
+    },
+  });
 }
 
 function sshdConfig(root: string, port: number): string[] {
