@@ -1,7 +1,7 @@
 /**
- * Checks the structure of the tree beyond the compiler: files in no room, rooms with too many files, imports that point
- * up, form a cycle or have a long path, exports that nothing or only tests use, names that several files export, and
- * imports that load Node's compatibility layer.
+ * Checks the structure of the tree beyond the compiler: files in no room, rooms with too many files, files with too
+ * many lines, imports that point up, form a cycle or have a long path, exports that nothing or only tests use, names
+ * that several files export, and imports that load Node's compatibility layer.
  *
  *     deno run -A scripts/structure.ts
  *
@@ -9,127 +9,9 @@
  * @module
  */
 
+import { FLOORS, WINGS } from "./floors.ts";
 import { importPath, TREE_PREFIX } from "./import_path.ts";
 import { sourceFiles } from "./source_files.ts";
-
-/**
- * The boxes of the tree, floor by floor from the lowest. A box is a room, a wing of {@linkcode WINGS}, or a single
- * file. It may import only from boxes of floors below its own: boxes of one floor do not import each other. A room is a
- * folder without its subfolders.
- */
-export const FLOORS: readonly (readonly string[])[] = [
-  ["lib/errors.ts", "lib/version.ts"],
-  ["lib/values", "lib/libc"],
-  ["lib/regex", "lib/yaml"],
-  ["lib/text"],
-  ["lib/os", "lib/python", "lib/targeting"],
-  ["lib/crypto", "lib/procfs", "lib/runtime"],
-  ["lib/sockets", "lib/protocol", "lib/tracing"],
-  ["lib/event_log", "lib/output", "lib/programs"],
-  ["lib/config", "lib/keys"],
-  ["lib/auth", "lib/bus", "lib/fleet", "lib/flow", "lib/plugins"],
-  ["lib/host", "lib/jobs", "lib/python_bridge", "lib/schedule"],
-  ["lib/jinja", "lib/files", "lib/operators", "lib/stores"],
-  ["lib/cluster", "lib/render", "lib/returners"],
-  ["lib/cluster_banks", "lib/pillar", "lib/states"],
-  ["lib/client", "lib/engines", "lib/reactor", "lib/ssh"],
-  [
-    "modules/auth",
-    "modules/beacons",
-    "modules/engines",
-    "modules/fileserver",
-    "modules/grains",
-    "modules/pillar",
-    "modules/renderers",
-    "modules/returners",
-    "modules/sdb",
-    "modules/tops",
-  ],
-  ["modules/execution", "modules/states"],
-  ["modules/runners", "modules/wheel"],
-  ["lib/minion"],
-  ["lib/master"],
-  ["lib/commands", "lib/console"],
-  ["lib/api", "lib/syndic"],
-  ["master.ts", "minion.ts", "salt.ts"],
-  ["scripts", "scripts/mutants/equivalent"],
-  ["scripts/coverage/rules", "scripts/mutants", "scripts/console", "scripts/reference"],
-  ["scripts/build", "scripts/coverage"],
-  ["scripts/fleet", "scripts/release"],
-  ["tests/support"],
-  ["tests/support/fleet"],
-  [
-    "tests/support/calls",
-    "tests/support/cluster",
-    "tests/support/files",
-    "tests/support/servers",
-    "tests/support/threads",
-  ],
-  ["tests/bench/harness"],
-  ["tests/bench/fleets"],
-  ["tests/bench/programs"],
-  ["tests/bench/rows"],
-  ["tests/simulation/world"],
-  ["tests/bench", "tests/fuzz", "tests/interop", "tests/simulation"],
-  ["tests/interop/formulas", "tests/interop/schedule", "tests/record"],
-  ["tests/chaos/harness"],
-  ["tests/chaos/faults"],
-  ["tests/chaos"],
-  [
-    "tests/docs",
-    "tests/simulation/replacements",
-    "tests/interop/beacons",
-    "tests/interop/pairs",
-    "tests/interop/cluster",
-    "tests/interop/tracing",
-    "tests/master/hostile",
-    "tests/minion/python",
-    "tests/release",
-    "tests/scripts",
-    "tests/system",
-  ],
-];
-
-/**
- * The rooms of each wing, floor by floor from the lowest. A wing is a folder with rooms of one family, and has no files
- * of its own. The rule of {@linkcode FLOORS} holds between its rooms.
- */
-export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  "lib/host": [
-    ["etc_files", "mongodb", "mysql", "postgres", "texts"],
-    ["archives", "filesystem", "x509"],
-    [
-      "accounts",
-      "firewall",
-      "git",
-      "gnupg",
-      "kernel",
-      "language_packages",
-      "network",
-      "packages",
-      "services",
-      "storage",
-    ],
-    ["aws", "debian_packages", "docker", "vault"],
-  ],
-  "lib/jinja": [["syntax"], ["core"], ["filters"], ["salt"]],
-  "lib/files": [["backends"], ["git"], ["server"], ["client"]],
-  "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
-  "lib/python_bridge": [["zygote"], ["link"], ["loader"]],
-  "lib/minion": [["catalogue", "keeper"], ["worker"], ["beacons", "masters", "schedule"], ["agent"], ["local_call"], [
-    "ssh_host",
-  ]],
-  "lib/master": [
-    ["cluster"],
-    ["functions", "publisher"],
-    ["event_return", "reactor"],
-    ["requests"],
-    ["daemon"],
-    ["processes"],
-  ],
-  "lib/commands": [["cli"], ["daemons", "report"], ["programs"], ["ssh"]],
-  "lib/api": [["http"], ["calls"], ["endpoints"], ["v1"], ["server"]],
-};
 
 /** The place of a room: its box, the floor of that box, and the floor of the room in it if the box is a wing. */
 interface Floor {
@@ -226,6 +108,7 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
   return [
     ...filesWithoutRoom(sources),
     ...roomsOverLimit(sources),
+    ...filesOverLimit(sources),
     ...importCycles(imports),
     ...longPaths(sources),
     ...less("up", upwardImports(imports), known.upwardImports),
@@ -253,6 +136,16 @@ function roomsOverLimit(sources: readonly Source[]): string[] {
   return [...files].filter(([, count]) => count > MAX_FILES).map(([room, count]) => {
     return `room: ${room} has ${count} files; split it by subject`;
   });
+}
+
+/** Maximum number of lines of a file; a longer one has more than one idea, or a list that has parts. */
+const MAX_LINES = 500;
+
+/** Files with too many lines. */
+function filesOverLimit(sources: readonly Source[]): string[] {
+  return sources.map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
+    .filter(({ lines }) => lines > MAX_LINES)
+    .map(({ path, lines }) => `length: ${path} has ${lines} lines; split it by subject`);
 }
 
 /** Rooms without a file: the room was moved or renamed, and its entry in the floors has no effect. */

@@ -1,4 +1,4 @@
-import { FLOORS, WINGS } from "#scripts/structure.ts";
+import { FLOORS, WINGS } from "#scripts/floors.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname);
@@ -12,7 +12,7 @@ function roomsOf(box: string, floor: number): [floor: string, room: string][] {
 
 const PAGE = Deno.readTextFileSync(`${ROOT}docs/architecture.md`);
 
-Deno.test("docs/architecture.md has a line for each room of the product, on the floor where scripts/structure.ts has it", () => {
+Deno.test("docs/architecture.md has a line for each room of the product, on the floor where scripts/floors.ts has it", () => {
   const rows = [...PAGE.matchAll(/^\| ([\d.]+) \| (`.+`) \| \S.{10,} \|$/gm)]
     .flatMap(([, floor, names]) => [...names.matchAll(/`([^`]+)`/g)].map(([, room]) => [floor, room]));
   const rooms = FLOORS.flatMap((boxes, floor) => boxes.flatMap((box) => roomsOf(box, floor)))

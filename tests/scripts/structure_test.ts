@@ -43,6 +43,20 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     ...Object.fromEntries(Array.from({ length: 31 }, (_, i) => [`modules/execution/a${i}.ts`, ""])),
     ...Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`lib/text/a${i}.ts`, ""])),
   }, ["room: lib/os has 31 files; split it by subject"]],
+  ["a file with too many lines, wherever it is", {
+    ...Object.fromEntries(
+      ["lib/os/a.ts", "modules/states/b.ts", "scripts/c.ts", "tests/os/d_test.ts", "tests/simulation/e.ts"].map((
+        path,
+      ) => [path, "\n".repeat(501)]),
+    ),
+    "lib/os/whole.ts": "\n".repeat(500),
+  }, [
+    "length: lib/os/a.ts has 501 lines; split it by subject",
+    "length: modules/states/b.ts has 501 lines; split it by subject",
+    "length: scripts/c.ts has 501 lines; split it by subject",
+    "length: tests/os/d_test.ts has 501 lines; split it by subject",
+    "length: tests/simulation/e.ts has 501 lines; split it by subject",
+  ]],
   ["a name that two files export, whatever it stands for", {
     "lib/os/a.ts": "export interface Place {}\nexport type Only = string;\n",
     "lib/keys/b.ts": 'import { b } from "#lib/os/b.ts";\nexport class Place extends b {}\n',
