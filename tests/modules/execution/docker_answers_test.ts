@@ -16,7 +16,7 @@ import { withAnswers } from "./docker_answers.ts";
 /** An answer of the engine that it could not do it. */
 const failed = () => Response.json({ message: "no space left" }, { status: 500 });
 /** An answer that differs from the second time on. */
-function inTurn(...bodies: readonly unknown[]): () => Response {
+function bodiesInTurn(...bodies: readonly unknown[]): () => Response {
   let count = 0;
   return () => Response.json(bodies[Math.min(count++, bodies.length - 1)]);
 }
@@ -198,7 +198,7 @@ Deno.test("docker: lists of images, containers and files, as the engine has them
     "GET /images/sha256:bbbbbbbbbbbbbbbb/json": JSON.stringify({ Id: "sha256:bbbbbbbbbbbbbbbb" }),
     "GET /images/sha256:cccccccccccccccc/json": JSON.stringify({ Id: "sha256:cccccccccccccccc" }),
     "DELETE /images/sha256:bbbbbbbbbbbbbbbb": failed,
-    "DELETE /images/sha256:cccccccccccccccc": inTurn([{ Deleted: "sha256:cccccccccccccccc" }]),
+    "DELETE /images/sha256:cccccccccccccccc": bodiesInTurn([{ Deleted: "sha256:cccccccccccccccc" }]),
     "GET /containers/json": JSON.stringify([
       { Id: "c1", Names: ["/box"], ImageID: "sha256:aaaaaaaaaaaaaaaa" },
       { Id: "c2", Names: ["/other"], ImageID: "sha256:bbbbbbbbbbbbbbbb" },
@@ -234,21 +234,21 @@ Deno.test("docker: lists of images, containers and files, as the engine has them
 Deno.test("docker: what an engine does by half is told with what it has done", () =>
   withAnswers({
     "GET /images/own/json": JSON.stringify({ Id: "sha256:aa" }),
-    "POST /containers/create": inTurn({ Id: "c0" }, { Id: "c0" }, { Id: "c2" }, { Id: "c1" }),
+    "POST /containers/create": bodiesInTurn({ Id: "c0" }, { Id: "c0" }, { Id: "c2" }, { Id: "c1" }),
     "GET /containers/c2/json": JSON.stringify({ Id: "c2", Name: "/left", State: { Running: false } }),
     "DELETE /containers/c2": () => Response.json({ message: "it is busy" }, { status: 409 }),
     "GET /containers/c0/json": JSON.stringify({ Id: "c0", Name: "/odd", State: { Running: false } }),
-    "DELETE /containers/c0": inTurn({}),
+    "DELETE /containers/c0": bodiesInTurn({}),
     "POST /containers/box/start": failed,
     "GET /containers/c1/json": JSON.stringify({ Id: "c1", Name: "/odd", State: { Running: true, Status: "running" } }),
-    "POST /containers/c1/start": inTurn({}),
+    "POST /containers/c1/start": bodiesInTurn({}),
     "GET /containers/c1/logs": failed,
     "POST /networks/full/connect": failed,
-    "GET /containers/json": inTurn([{ Id: "c1", Names: ["/odd"] }], []),
+    "GET /containers/json": bodiesInTurn([{ Id: "c1", Names: ["/odd"] }], []),
     "GET /containers/paused/json": JSON.stringify({ State: { Running: true, Paused: true } }),
-    "POST /containers/paused/unpause": inTurn({}),
+    "POST /containers/paused/unpause": bodiesInTurn({}),
     "GET /containers/self/json": JSON.stringify({ State: { Running: true }, HostConfig: { AutoRemove: true } }),
-    "POST /containers/self/stop": inTurn({}),
+    "POST /containers/self/stop": bodiesInTurn({}),
     "GET /networks/net": JSON.stringify({ Name: "net", Containers: { c1: { Name: "a" }, c2: { Name: "b" } } }),
     "POST /networks/net/disconnect": failed,
   }, async (context) => {
