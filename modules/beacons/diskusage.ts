@@ -40,7 +40,7 @@ export const beacon: BeaconModule = {
       const mounts = parsePartitions(Deno.readTextFileSync("/proc/self/mounts"), undefined)
         .map(({ mountpoint }) => mountpoint);
       const problems: string[] = [];
-      const found = list.flatMap((entry) => [...entry]).flatMap(([pattern, limit]) => {
+      const events = list.flatMap((entry) => [...entry]).flatMap(([pattern, limit]) => {
         try {
           return over(str(pattern), percentLimit(limit), mounts);
         } catch (error) {
@@ -48,8 +48,8 @@ export const beacon: BeaconModule = {
           return [];
         }
       });
-      if (problems.length > 0 && found.length === 0) throw new CommandError(problems.join("; "));
-      return found;
+      if (problems.length > 0 && events.length === 0) throw new CommandError(problems.join("; "));
+      return events;
     },
   }),
 };

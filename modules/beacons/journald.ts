@@ -74,11 +74,11 @@ export function journalBeacon(journalctl: readonly string[]): BeaconModule {
       const services = mapOr(all.get("services")) ?? map({});
       return new ProgramLines([...journalctl, ...FOLLOW], {
         onLines(lines) {
-          const found = lines.flatMap((line) => {
+          const events = lines.flatMap((line) => {
             const entry = readJournalEntry(line);
             return entry === undefined ? [] : matchEntry(services, entry);
           });
-          if (found.length > 0) host.fire(found);
+          if (events.length > 0) host.fire(events);
         },
         onEnd: (reason) => host.fail(reason),
       });

@@ -95,8 +95,8 @@ export const beacon: BeaconModule = {
   open(config, host) {
     const patterns = patternsOf(config, host);
     const lines = new Lines((added) => {
-      const found = added.flatMap((line) => patterns.flatMap((pattern) => look(pattern, line)));
-      if (found.length > 0) host.fire(found);
+      const events = added.flatMap((line) => patterns.flatMap((pattern) => look(pattern, line)));
+      if (events.length > 0) host.fire(events);
     });
     const file = new FollowedFile(str(config.all.get("file") ?? null), {
       onBytes: (bytes) => lines.add(bytes),

@@ -72,16 +72,16 @@ function changesOf(before: ValueMap, now: ValueMap, attributes: ValueMap): Value
  * @param watched Names of interfaces; one that names an interface is no pattern.
  */
 function compareLinks(before: Links, now: Links, watched: readonly WatchedLinks[]): Map<Value, ValueMap> {
-  const found = new Map<Value, ValueMap>();
+  const changed = new Map<Value, ValueMap>();
   for (const { name, matches, attributes } of watched) {
     for (const link of now.has(name) ? [name] : [...now.keys()].filter(matches)) {
       const [old, current] = [before.get(link), now.get(link)];
       if (old === undefined || current === undefined) continue;
       const changes = changesOf(old, current, attributes);
-      if (changes.size > 0) found.set(link, new Map([...found.get(link) ?? [], ...changes]));
+      if (changes.size > 0) changed.set(link, new Map([...changed.get(link) ?? [], ...changes]));
     }
   }
-  return found;
+  return changed;
 }
 
 export const beacon: BeaconModule = {

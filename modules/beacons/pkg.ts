@@ -35,15 +35,15 @@ export const beacon: BeaconModule = {
     });
     return {
       async look() {
-        const found: ValueMap[] = [];
+        const events: ValueMap[] = [];
         for (const name of names) {
           // One refresh of the lists of packages is enough for a look.
           const { status, version } = await statusOf(name, isSet(all, "refresh") && name === names[0], host);
           const before = last.get(name);
           last.set(name, status);
-          if (before !== undefined && before !== status) found.push(map({ pkg: name, version, status }));
+          if (before !== undefined && before !== status) events.push(map({ pkg: name, version, status }));
         }
-        return found;
+        return events;
       },
     };
   },

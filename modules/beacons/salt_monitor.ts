@@ -65,13 +65,13 @@ export const beacon: BeaconModule = {
   open: ({ all }, host) => ({
     async look() {
       const isSingle = typeof all.get("salt_fun") === "string";
-      const found: ValueMap[] = [];
+      const events: ValueMap[] = [];
       for (const { fun, args, kwargs } of (entriesOf(all) ?? []).map(callOf)) {
         const ret = await host.call(fun, args, kwargs);
         if (!isSingle && !truthy(ret)) continue;
-        found.push(map({ salt_fun: fun, ret, ...args.length > 0 && { args }, ...kwargs.size > 0 && { kwargs } }));
+        events.push(map({ salt_fun: fun, ret, ...args.length > 0 && { args }, ...kwargs.size > 0 && { kwargs } }));
       }
-      return found;
+      return events;
     },
   }),
 };

@@ -57,15 +57,15 @@ export const beacon: BeaconModule = {
     const last = new Map<string, LastSeen>();
     return {
       async look() {
-        const found: ValueMap[] = [];
+        const events: ValueMap[] = [];
         for (const [key, given] of mapOr(all.get("services")) ?? []) {
           const name = str(key), config = mapOr(given) ?? new Map();
           const running = truthy(await host.call("service.status", [name]));
           if (!fires(config, running, last, name)) continue;
           const state = map({ running, ...await uncleanShutdown(config, running, host) });
-          found.push(map({ [name]: state, service_name: name, tag: name }));
+          events.push(map({ [name]: state, service_name: name, tag: name }));
         }
-        return found;
+        return events;
       },
     };
   },

@@ -60,14 +60,14 @@ export const beacon: BeaconModule = {
     const directories = mapOr(all.get("directories")) ?? new Map();
     const watches = new FileWatches({
       onEvents(events) {
-        const found: ValueMap[] = [];
+        const changes: ValueMap[] = [];
         for (const [directory, config] of directories) {
           const kinds = kindsOf(config);
           for (const [kind, change, path] of readTold(events.filter(({ root }) => root === directory))) {
-            if (kinds.includes(kind)) found.push(map({ tag: "watchdog", path, change }));
+            if (kinds.includes(kind)) changes.push(map({ tag: "watchdog", path, change }));
           }
         }
-        if (found.length > 0) host.fire(found);
+        if (changes.length > 0) host.fire(changes);
       },
       onGone: (path) => host.fail(`${path} is gone, and not watched any more`),
       onProblem: (text) => host.fail(text),
