@@ -11,17 +11,17 @@ const MAX_GENERATIONS = 32;
 
 /** Kills process `pid`, a child of this one that has not been waited for, and its descendants, each with its group. */
 export function killProcessTree(pid: number): void {
-  const found = new Set<number>();
+  const stopped = new Set<number>();
   let generation = [pid];
   for (let i = 0; generation.length > 0 && i < MAX_GENERATIONS; i++) {
     for (const each of generation) {
-      found.add(each);
+      stopped.add(each);
       // A stopped process starts no more, and its children keep it as their parent while they are looked for.
       signal(each, "SIGSTOP");
     }
-    generation = childrenOf(...generation).filter((child) => !found.has(child));
+    generation = childrenOf(...generation).filter((child) => !stopped.has(child));
   }
-  for (const each of found) {
+  for (const each of stopped) {
     killGroup(each);
     signal(each, "SIGKILL");
   }

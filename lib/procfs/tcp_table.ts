@@ -63,13 +63,13 @@ const LINE = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F
  */
 function remoteAddresses({ local, remote }: { readonly local?: number; readonly remote?: number }): Set<string> {
   const isAt = (hex: string, port: number | undefined) => port === undefined || parseInt(hex, 16) === port;
-  const found = new Set<string>();
+  const addresses = new Set<string>();
   for (const text of tables()) {
     for (const [, here, address, there, state] of text.matchAll(LINE)) {
-      if (isAt(here, local) && isAt(there, remote) && parseInt(state, 16) === ESTABLISHED) found.add(address);
+      if (isAt(here, local) && isAt(there, remote) && parseInt(state, 16) === ESTABLISHED) addresses.add(address);
     }
   }
-  return new Set([...found].map(addressIn));
+  return new Set([...addresses].map(addressIn));
 }
 
 /** All established connections of this host. */

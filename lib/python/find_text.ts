@@ -25,8 +25,8 @@ export function findText(text: string, wanted: string, from = 0): number {
   if (places === undefined) return text.indexOf(wanted, from);
   for (let at = from; at + wanted.length <= text.length; at += places) {
     countLongStep();
-    const found = text.slice(at, at + places - 1 + wanted.length).indexOf(wanted);
-    if (found >= 0) return at + found;
+    const offset = text.slice(at, at + places - 1 + wanted.length).indexOf(wanted);
+    if (offset >= 0) return at + offset;
   }
   return -1;
 }
@@ -42,8 +42,8 @@ export function findLastText(text: string, wanted: string, from = text.length): 
   for (let end = last; end >= 0; end -= places) {
     countLongStep();
     const start = Math.max(0, end - places + 1);
-    const found = text.slice(start, end + wanted.length).lastIndexOf(wanted);
-    if (found >= 0) return start + found;
+    const offset = text.slice(start, end + wanted.length).lastIndexOf(wanted);
+    if (offset >= 0) return start + offset;
   }
   return -1;
 }

@@ -45,13 +45,13 @@ export async function compileReactions(
   const places = new Places();
   const mistakes: ReactorMistake[] = [];
   for (const { path, data, positions } of files) {
-    const found = idsOf(data);
-    if (typeof found === "string") {
-      mistakes.push({ file: path, text: found });
+    const ids = idsOf(data);
+    if (typeof ids === "string") {
+      mistakes.push({ file: path, text: ids });
       continue;
     }
     places.add(positions);
-    for (const [id, body] of found) {
+    for (const [id, body] of ids) {
       if (isMap(body)) body.set("__sls__", path);
       high.set(id, body);
     }

@@ -122,8 +122,8 @@ export class RegexProgram {
    */
   capture(codes: readonly number[], groups: number): Capture | undefined {
     const run = new Run(this.#steps, codes, { references: this.#references, captures: true });
-    const found = run.capture(0, -1);
-    return found && { start: 0, end: found.place, groups: spansOf(found.saved, groups) };
+    const match = run.capture(0, -1);
+    return match && { start: 0, end: match.place, groups: spansOf(match.saved, groups) };
   }
 
   #add(step: Step): number {

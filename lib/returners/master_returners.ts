@@ -26,8 +26,8 @@ function isOwnStore(name: string): boolean {
 
 /** The returners that an option names. */
 export function masterReturners(option: EventOption, opts: MasterOpts): ReturnerNames {
-  const found = configuredReturners(opts, opts[option]);
-  return { ...found, names: found.names.filter((name) => !isOwnStore(name) || option === "event_return") };
+  const configured = configuredReturners(opts, opts[option]);
+  return { ...configured, names: configured.names.filter((name) => !isOwnStore(name) || option === "event_return") };
 }
 
 /**

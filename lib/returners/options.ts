@@ -42,8 +42,8 @@ export class ReturnerOptions {
     const prefixes = this.#config === undefined ? [""] : [`${this.#config}.`, ""];
     for (const prefix of prefixes) {
       for (const name of this.#names) {
-        const found = this.#configured(prefix + name, option);
-        if (found !== undefined) return found;
+        const value = this.#configured(prefix + name, option);
+        if (value !== undefined) return value;
       }
     }
     return undefined;

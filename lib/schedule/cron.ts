@@ -77,9 +77,9 @@ function translateItem(item: string, place: number): string | undefined {
   if (last !== null) return `${last[1]}#L`;
   const nth = place === 4 ? /^([a-z]+|[0-7])#([1-5])$/.exec(item) : null;
   if (nth !== null) return withNumber(nth[1], place, (day) => `${day}#${nth[2]}`);
-  const found = /^(\*|[a-z]+|\d+)(?:-([a-z]+|\d+))?(?:\/(\d+))?$/.exec(item);
-  if (found === null) return undefined;
-  const [, from, to, step] = found;
+  const range = /^(\*|[a-z]+|\d+)(?:-([a-z]+|\d+))?(?:\/(\d+))?$/.exec(item);
+  if (range === null) return undefined;
+  const [, from, to, step] = range;
   if (step !== undefined && Number(step) < 1) return undefined;
   const by = step === undefined ? "" : `/${step}`;
   // A step over the end leaves the first number alone; croner refuses such.

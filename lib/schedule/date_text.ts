@@ -117,8 +117,8 @@ export function readDateText(text: string): DateText | undefined {
 /** How many characters of `rest` are a part; 0: it begins with none. */
 function takePart(draft: Draft, rest: string): number {
   for (const [form, take] of FORMS) {
-    const found = form.exec(rest);
-    if (found !== null && take(draft, found)) return found[0].length;
+    const match = form.exec(rest);
+    if (match !== null && take(draft, match)) return match[0].length;
   }
   return 0;
 }
@@ -235,9 +235,11 @@ function daysIn(year: number, month: number): number {
 export function resolveDate(text: DateText, day: WallMs): WallMs {
   const date = new Date(dayOf(day));
   const year = text.year ?? date.getUTCFullYear(), month = text.month ?? date.getUTCMonth() + 1;
-  const found = new Date(Date.UTC(year, month - 1, Math.min(text.day ?? date.getUTCDate(), daysIn(year, month))));
-  const ahead = text.weekday === undefined || text.day !== undefined ? 0 : (text.weekday - found.getUTCDay() + 7) % 7;
-  return found.getTime() + ahead * DAY_MS + (text.time ?? 0);
+  const resolved = new Date(Date.UTC(year, month - 1, Math.min(text.day ?? date.getUTCDate(), daysIn(year, month))));
+  const ahead = text.weekday === undefined || text.day !== undefined
+    ? 0
+    : (text.weekday - resolved.getUTCDay() + 7) % 7;
+  return resolved.getTime() + ahead * DAY_MS + (text.time ?? 0);
 }
 
 /** Whether a text means one date, whatever the day. */

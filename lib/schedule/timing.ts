@@ -66,8 +66,8 @@ export function onceTiming(moment: number): JobTiming {
 /** Dates and times of day in a zone. A time without a date is each day's. */
 export function whenTiming(dates: readonly DateText[], zone: TimeZone): JobTiming {
   return searchedTiming("when", (after) => {
-    const found = dates.map((date) => nextDate(date, after, zone)).filter((moment) => moment !== undefined);
-    return found.length === 0 ? undefined : Math.min(...found);
+    const moments = dates.map((date) => nextDate(date, after, zone)).filter((moment) => moment !== undefined);
+    return moments.length === 0 ? undefined : Math.min(...moments);
   });
 }
 

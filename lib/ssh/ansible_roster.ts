@@ -39,9 +39,9 @@ export function readInventory(json: string): AnsibleInventory {
   // A script of the operator's own need not name the group of all; `ansible-inventory` does.
   const others = [...inventory.keys()].map(str).filter((name) => name !== "all" && name !== "_meta");
   const group = (name: string, above: readonly string[] = []): string[] => {
-    const found = inventory.get(name);
-    const own = mapOrEmpty(found);
-    const ids = (Array.isArray(found) ? found : listOrEmpty(own.get("hosts"))).map(str);
+    const body = inventory.get(name);
+    const own = mapOrEmpty(body);
+    const ids = (Array.isArray(body) ? body : listOrEmpty(own.get("hosts"))).map(str);
     if (above.includes(name)) return ids; // a group within itself
     const children = [...listOrEmpty(own.get("children")).map(str), ...name === "all" ? others : []];
     return [...new Set([...ids, ...children.flatMap((child) => group(child, [...above, name]))])];

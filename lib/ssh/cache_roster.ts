@@ -50,8 +50,8 @@ export function readMinionCache(
     const minion = minionOf(id, facts);
     const entry: ValueMap = new Map();
     for (const [key, ways] of order) {
-      const found = (Array.isArray(ways) ? ways : [ways]).map((way) => lookUp(way, minion)).find(truthy);
-      if (found !== undefined) entry.set(key, found);
+      const value = (Array.isArray(ways) ? ways : [ways]).map((way) => lookUp(way, minion)).find(truthy);
+      if (value !== undefined) entry.set(key, value);
     }
     if (entry.has("host")) entries.set(id, entry);
     else warn(`Could not determine host information for minion ${id}`);
@@ -84,8 +84,8 @@ function lookUp(way: Value, { id, values, addresses }: KnownMinion): Value {
     if (typeof place !== "string" || !Object.hasOwn(values, place)) {
       throw new RosterError(`roster_order: ${str(place)} is none of grain, pillar, mine`);
     }
-    const found = (Array.isArray(paths) ? paths : [paths]).map((path) => traverse(values[place], path)).find(truthy);
-    return Array.isArray(found) ? found[0] ?? null : found ?? null;
+    const value = (Array.isArray(paths) ? paths : [paths]).map((path) => traverse(values[place], path)).find(truthy);
+    return Array.isArray(value) ? value[0] ?? null : value ?? null;
   }
   if (way === "id") return id;
   if (typeof way !== "string") throw new RosterError(`roster_order: ${str(way)} is no way to find a value`);

@@ -32,14 +32,14 @@ export interface ScanSettings {
  */
 export async function scanAddresses(tgt: Value, { ports, timeoutS, signal }: ScanSettings): Promise<RosterEntries> {
   const tried = portsIn(ports);
-  const found = new Map<string, Value>();
+  const entries = new Map<string, Value>();
   const addresses = [...new Set(addressesIn(tgt))];
   await eachAtATime(addresses, AT_A_TIME, async (host) => {
     signal.throwIfAborted();
     const port = await firstOpen(host, tried, timeoutS * 1000);
-    if (port !== undefined) found.set(host, map({ host, port }));
+    if (port !== undefined) entries.set(host, map({ host, port }));
   });
-  return new Map(addresses.flatMap((host) => found.has(host) ? [[host, found.get(host) ?? null]] : []));
+  return new Map(addresses.flatMap((host) => entries.has(host) ? [[host, entries.get(host) ?? null]] : []));
 }
 
 /** @throws {RosterError} If one is none. */

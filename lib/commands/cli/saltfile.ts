@@ -39,9 +39,9 @@ export function findSaltfile(typed: string | null, { env, cwd }: ProcessEnvironm
   }
   const here = `${cwd}/Saltfile`, own = `${env("HOME") ?? ""}/.salt/Saltfile`;
   const warnings: string[] = [];
-  for (const found of [here, own].filter(isFile)) {
-    if (Deno.uid() !== 0 || isTrustedFile(found)) return { path: found, warnings };
-    warnings.push(`${found} is ignored: other users than root may change it; name it with --saltfile to use it`);
+  for (const usual of [here, own].filter(isFile)) {
+    if (Deno.uid() !== 0 || isTrustedFile(usual)) return { path: usual, warnings };
+    warnings.push(`${usual} is ignored: other users than root may change it; name it with --saltfile to use it`);
   }
   return { path: undefined, warnings };
 }

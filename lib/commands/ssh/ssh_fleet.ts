@@ -110,8 +110,8 @@ export class SshFleet implements Disposable {
   ): Promise<Map<string, Value>> {
     const opts = { ...this.#setting.opts, roster: [...rosters] };
     const read = await readRosters({ ...this.#sources, opts }, target, isOperator ? undefined : this.#scanned);
-    const found = isOperator ? read.find(({ name }) => name === SCAN)?.entries ?? [] : [];
-    for (const [id, entry] of found) this.#scanned.set(id, entry);
+    const scanned = isOperator ? read.find(({ name }) => name === SCAN)?.entries ?? [] : [];
+    for (const [id, entry] of scanned) this.#scanned.set(id, entry);
     return hostsOfTarget(read, target, { opts, data: this.#stores.data });
   }
 
