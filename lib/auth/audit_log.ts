@@ -181,17 +181,17 @@ export async function readAudit(
   path: string,
   { before = Infinity, limit, wants }: AuditQuery,
 ): Promise<{ readonly entries: ValueMap[]; readonly next: number | undefined }> {
-  const found: { readonly number: number; readonly entry: ValueMap }[] = [];
+  const wanted: { readonly number: number; readonly entry: ValueMap }[] = [];
   for await (const line of linesFromEnd(path, before)) {
     const number = parseLine(line)?.number;
     if (number === undefined || number >= before) continue;
     const entry = parseJson(line);
     if (!isMap(entry) || !wants(entry)) continue;
-    found.push({ number, entry });
-    if (found.length > limit) break;
+    wanted.push({ number, entry });
+    if (wanted.length > limit) break;
   }
-  const page = found.slice(0, limit);
-  return { entries: page.map(({ entry }) => entry), next: found.length > limit ? page.at(-1)?.number : undefined };
+  const page = wanted.slice(0, limit);
+  return { entries: page.map(({ entry }) => entry), next: wanted.length > limit ? page.at(-1)?.number : undefined };
 }
 
 async function openIfThere(path: string): Promise<Deno.FsFile | undefined> {

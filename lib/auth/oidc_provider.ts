@@ -57,7 +57,7 @@ const DISCOVERY_MS = 600_000;
 /** One provider. */
 export class OidcProvider {
   readonly #settings: OidcSettings;
-  #found: { readonly server: Promise<AuthorizationServer>; readonly atMs: number } | undefined;
+  #discovery: { readonly server: Promise<AuthorizationServer>; readonly atMs: number } | undefined;
 
   constructor(settings: OidcSettings) {
     this.#settings = settings;
@@ -150,19 +150,19 @@ export class OidcProvider {
       if (!(error instanceof library.OperationProcessingError) || error.code !== library.KEY_SELECTION) throw error;
       // The library keeps the keys by this object.
       const again = { ...server };
-      this.#found = { server: Promise.resolve(again), atMs: this.#found?.atMs ?? performance.now() };
+      this.#discovery = { server: Promise.resolve(again), atMs: this.#discovery?.atMs ?? performance.now() };
       await library.validateApplicationLevelSignature(again, response, options);
     }
   }
 
   #server(library: Library): Promise<AuthorizationServer> {
     const nowMs = performance.now();
-    if (this.#found !== undefined && nowMs - this.#found.atMs < DISCOVERY_MS) return this.#found.server;
+    if (this.#discovery !== undefined && nowMs - this.#discovery.atMs < DISCOVERY_MS) return this.#discovery.server;
     const server = this.#discover(library);
-    const found = { server, atMs: nowMs };
-    this.#found = found;
+    const discovery = { server, atMs: nowMs };
+    this.#discovery = discovery;
     server.catch(() => {
-      if (this.#found === found) this.#found = undefined;
+      if (this.#discovery === discovery) this.#discovery = undefined;
     });
     return server;
   }

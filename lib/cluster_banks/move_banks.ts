@@ -96,10 +96,10 @@ function writePair(pkiDir: string, pairs: ClusterPairs, id: string): void {
   const pem = presentPair(pairs, Date.now());
   if (pem === undefined) return;
   const there = [id, "master"].map((name) => readTextFileIfExists(`${pkiDir}/${name}.pem`));
-  const found = there.find((text) => text !== undefined);
+  const existing = there.find((text) => text !== undefined);
   const publicPem = PrivateKey.fromPem(pem).publicKey.pem;
-  if (found !== undefined) {
-    if (isPairOf(pairs, PrivateKey.fromPem(found).publicKey.pem)) return mirrorPairs({ pki_dir: pkiDir, id }, pairs);
+  if (existing !== undefined) {
+    if (isPairOf(pairs, PrivateKey.fromPem(existing).publicKey.pem)) return mirrorPairs({ pki_dir: pkiDir, id }, pairs);
     throw new StoreError(`${pkiDir} has another key pair than the cluster: move it away`, pkiDir);
   }
   writeFileAtomic(`${pkiDir}/master.pem`, pem, { mode: 0o400, sync: true, makeDirectory: true });

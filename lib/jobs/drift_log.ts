@@ -102,19 +102,19 @@ function removeOldDays(directory: string, nowMs: number, log: StoreLog): void {
  * @param day As {@linkcode driftDays} names it.
  */
 export async function readDrift(directory: string, day: string): Promise<ReadonlyMap<string, DriftEntry>> {
-  const found = new Map<string, DriftEntry>();
+  const entries = new Map<string, DriftEntry>();
   let text: string;
   try {
     text = await Deno.readTextFile(`${directory}/${day}.jsonl`);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return found;
+    if (error instanceof Deno.errors.NotFound) return entries;
     throw error;
   }
   for (const line of text.split("\n")) {
     const entry = parseEntry(line);
-    if (entry !== undefined) found.set(entry.id, entry);
+    if (entry !== undefined) entries.set(entry.id, entry);
   }
-  return found;
+  return entries;
 }
 
 /** An entry of a line; a line that a power failure cut off is none. */

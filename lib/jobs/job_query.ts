@@ -23,14 +23,14 @@ export async function* listed(jobs: Iterable<JobEntry>, query: JobQuery): AsyncG
     return;
   }
   // Not the loads of all jobs: with ten thousand, the collector would copy each several times.
-  const found: JobEntry[] = [];
+  const fitting: JobEntry[] = [];
   for (const job of jobs) {
     if (!fits(job)) continue;
-    found.push(job);
-    if (limit !== undefined && found.length >= 2 * limit + CHUNK) keepNewest(found, limit);
+    fitting.push(job);
+    if (limit !== undefined && fitting.length >= 2 * limit + CHUNK) keepNewest(fitting, limit);
   }
-  keepNewest(found, limit ?? found.length);
-  yield* found;
+  keepNewest(fitting, limit ?? fitting.length);
+  yield* fitting;
 }
 
 function keepNewest(jobs: JobEntry[], limit: number): void {

@@ -60,10 +60,10 @@ function undeliveredPath(pkiDir: string): string {
 export function readMasterFiles({ pki_dir, id }: MasterPlace): MasterFiles {
   const statements = readStatementFile(statementsPath(pki_dir)), last = statements.at(-1);
   for (let i = 0;; i++) {
-    const found = loadPrivateKeyFile(nextPath(pki_dir), { permissive: true });
+    const candidate = loadPrivateKeyFile(nextPath(pki_dir), { permissive: true });
     const own = loadPrivateKeyFile(masterPrivatePath(pki_dir, id), { permissive: true });
-    const next = found !== undefined && last !== undefined && samePem(found.publicKey.pem, last.next)
-      ? found
+    const next = candidate !== undefined && last !== undefined && samePem(candidate.publicKey.pem, last.next)
+      ? candidate
       : undefined;
     // Between both reads the next one may have become the own one.
     const isWhole = last === undefined || next !== undefined || own === undefined ||

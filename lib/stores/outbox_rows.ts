@@ -254,8 +254,8 @@ export class OutboxRows implements JobRows {
   /** As {@linkcode JobRows} says. */
   returns(jid: string, id: string | null, part?: ReturnsPart): Promise<JobReturnRow[]> {
     return this.#either(() => this.#parts.rows.returns(jid, id, part), (reason) => {
-      const found = id === null ? undefined : this.#returns.get(`${jid} ${id}`);
-      return found === undefined ? refuse(reason) : [found];
+      const row = id === null ? undefined : this.#returns.get(`${jid} ${id}`);
+      return row === undefined ? refuse(reason) : [row];
     });
   }
 

@@ -288,12 +288,12 @@ export class PostgresRows implements JobRows {
        select jid, false, array_agg(minion::text) from ${s}.acks where jid = any($1) group by jid`,
       [[...jids]],
     );
-    const found = new Map<string, { acknowledged: string[]; returned: string[] }>();
+    const jobs = new Map<string, { acknowledged: string[]; returned: string[] }>();
     for (const { jid, returned, ids } of rows) {
-      const job = found.get(jid) ?? { acknowledged: [], returned: [] };
-      found.set(jid, { ...job, [returned ? "returned" : "acknowledged"]: ids });
+      const job = jobs.get(jid) ?? { acknowledged: [], returned: [] };
+      jobs.set(jid, { ...job, [returned ? "returned" : "acknowledged"]: ids });
     }
-    return [...found].map(([jid, job]) => ({ jid, ...job }));
+    return [...jobs].map(([jid, job]) => ({ jid, ...job }));
   }
 
   /** As {@linkcode JobRows} says. */
@@ -333,9 +333,9 @@ export class PostgresRows implements JobRows {
 
   /** As {@linkcode JobRows} says. */
   async page(query: PageQuery): Promise<PageRow[]> {
-    const found = await this.#found(newestJobs(this.#schema, query));
-    const rare = found.length < query.count ? rareJobs(this.#schema, query) : undefined;
-    return rare === undefined ? found : await this.#found(rare);
+    const newest = await this.#found(newestJobs(this.#schema, query));
+    const rare = newest.length < query.count ? rareJobs(this.#schema, query) : undefined;
+    return rare === undefined ? newest : await this.#found(rare);
   }
 
   async #found({ sql, parameters }: JobSearchStatement): Promise<PageRow[]> {

@@ -66,13 +66,13 @@ export async function makeSchema(client: Client, schema: string, retention: Rete
     const { rows } = await client.query(`select 1 from pg_namespace where nspname = $1`, [schema]);
     // Without this question a user who may not create schemas could not use one that is there.
     if (rows.length === 0) await client.query(`create schema ${schema}`);
-    const found = await schemaNumber(client, schema);
-    if (found === undefined || found.schema < POSTGRES_SCHEMA) {
-      for (const step of upgrades(schema).slice(found?.schema ?? 0)) await client.query(step);
+    const stored = await schemaNumber(client, schema);
+    if (stored === undefined || stored.schema < POSTGRES_SCHEMA) {
+      for (const step of upgrades(schema).slice(stored?.schema ?? 0)) await client.query(step);
       await client.query(`update ${schema}.meta set schema = $1`, [POSTGRES_SCHEMA]);
-    } else if (found.oldestReader > POSTGRES_SCHEMA) {
+    } else if (stored.oldestReader > POSTGRES_SCHEMA) {
       throw new DatabaseRefusalError(
-        `The schema ${schema} of the database has the number ${found.schema}, of a newer version; this version knows ${POSTGRES_SCHEMA}: install the newer version on this master, or set postgresql.schema to another one`,
+        `The schema ${schema} of the database has the number ${stored.schema}, of a newer version; this version knows ${POSTGRES_SCHEMA}: install the newer version on this master, or set postgresql.schema to another one`,
         schema,
       );
     }

@@ -27,8 +27,8 @@ export function searchJobs(prepare: Prepare, query: PageQuery): PageRow[] {
   const { fun, target, count } = query;
   const searches = fun.length + target.length > 0;
   const newest = searches ? `(select * from jobs where ${rangeOf(query)} order by jid desc limit ${NEWEST})` : "jobs";
-  const found = jobsOf(prepare, newest, query);
-  if (!searches || found.length >= count) return found;
+  const jobs = jobsOf(prepare, newest, query);
+  if (!searches || jobs.length >= count) return jobs;
   const [value, patterns] = fun.length > 0 ? [FUN, fun] : [TGT, target];
   const rare = namesOf(prepare, value, patterns).flatMap((name) => jobsOf(prepare, "jobs", query, { value, name }));
   return rare.sort((a, b) => compareStrings(b.jid, a.jid)).slice(0, count);

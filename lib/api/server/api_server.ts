@@ -319,10 +319,10 @@ export class ApiServer {
     const policy = settings.content_security_policy ?? "";
     const isReading = request.method === "GET" || request.method === "HEAD";
     if (settings.static !== null) {
-      const found = matchRoute([{ path: `${settings.static_path}/*name`, target: settings.static }], path);
-      if (found !== undefined && found.params.name !== "") {
+      const match = matchRoute([{ path: `${settings.static_path}/*name`, target: settings.static }], path);
+      if (match !== undefined && match.params.name !== "") {
         if (!isReading) return methodAnswer({ GET: undefined }, request.method);
-        return await fileAnswer(staticPath(found.target, found.params.name), request, { policy });
+        return await fileAnswer(staticPath(match.target, match.params.name), request, { policy });
       }
     }
     if (settings.app === null || !isReading || /^\/console(?:\/|$)/.test(path)) return undefined;

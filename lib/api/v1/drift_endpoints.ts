@@ -123,8 +123,8 @@ async function showDrift(request: ApiRequest, parts: ApiParts): Promise<ValueRep
   const ofAll = new Map<string, { readonly ids: Set<string>; days: number }>();
   const days = read.map(({ day, entries }, index) => {
     const ofDay = new Map<string, number>();
-    const found = [...entries.values()].filter(({ id }) => seen.has(id));
-    for (const { id, outcome, states } of found) {
+    const visible = [...entries.values()].filter(({ id }) => seen.has(id));
+    for (const { id, outcome, states } of visible) {
       const row = letters.get(id) ?? Array<string>(read.length).fill(NO_PLAN);
       row[index] = LETTERS[outcome];
       letters.set(id, row);
@@ -140,8 +140,8 @@ async function showDrift(request: ApiRequest, parts: ApiParts): Promise<ValueRep
       if (all !== undefined) all.days++;
     }
     const states = topOf([...ofDay].map(([state, minions]) => ({ state, minions })), MAX_OF_DAY);
-    const number = (outcome: DriftEntry["outcome"]) => found.filter((entry) => entry.outcome === outcome).length;
-    return map({ day, planned: found.length, differ: number("differs"), failed: number("failed"), states });
+    const number = (outcome: DriftEntry["outcome"]) => visible.filter((entry) => entry.outcome === outcome).length;
+    return map({ day, planned: visible.length, differ: number("differs"), failed: number("failed"), states });
   });
   const states = topOf([...ofAll].map(([state, { ids, days }]) => ({ state, minions: ids.size, days })), MAX_STATES);
   const differing = [...letters].filter(([, row]) => row.some((letter) => letter === "!" || letter === "x"))
