@@ -229,7 +229,7 @@ export class Minion {
     shared: Pick<ConnectionParts, "jids" | "journal" | "kept">,
   ): Promise<{ readonly masters: Masters; readonly questions: readonly Answering[] }> {
     const opts = this.#opts, log = this.#log, closing = this.#closing.signal;
-    const found = await findMasters(opts, { log, signal: closing, call: (fun) => this.#callOwn(pool, fun) });
+    const entries = await findMasters(opts, { log, signal: closing, call: (fun) => this.#callOwn(pool, fun) });
     const applicant = await applicantOf(opts, this.#known.grains);
     const parts: ConnectionParts = {
       ...shared,
@@ -253,8 +253,8 @@ export class Minion {
       siblings: () => masters.all,
       fail: (error, connection) => this.#served.fail(error, connection),
     };
-    const isOneOfSeveral = found.length > 1 && !isOneOfMany(opts);
-    const lists = isOneOfMany(opts) ? [found] : found.map((entry) => [entry]);
+    const isOneOfSeveral = entries.length > 1 && !isOneOfMany(opts);
+    const lists = isOneOfMany(opts) ? [entries] : entries.map((entry) => [entry]);
     const used = lists.map(([entry]) => MasterConnection.spoolDirectory(opts, entry, isOneOfSeveral));
     await adoptReturns(spoolDirectory(opts), { used, to: used[0], log });
     const masters = new Masters(lists.map((list) => new MasterConnection(parts, list, { isOneOfSeveral })));

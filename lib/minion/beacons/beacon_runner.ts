@@ -303,10 +303,10 @@ export class BeaconRunner {
     );
     try {
       this.#parts.begin(name);
-      const found = await beacon.running?.look?.() ?? [];
+      const events = await beacon.running?.look?.() ?? [];
       if (beacon.closed) return;
       beacon.lastError = "";
-      this.#send(beacon, found);
+      this.#send(beacon, events);
     } catch (error) {
       this.#reportFailure(beacon, messageOf(error));
     } finally {

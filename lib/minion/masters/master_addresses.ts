@@ -80,8 +80,8 @@ export function lookUpAddresses(ipv6?: boolean): AddressLookUp {
   return async (name) => {
     const { lookup } = await import("node:dns/promises");
     try {
-      const found = await lookup(name, { all: true, ...ipv6 === false && { family: 4 } });
-      return [...new Set([...found].sort((a, b) => a.family - b.family).map(({ address }) => address))];
+      const addresses = await lookup(name, { all: true, ...ipv6 === false && { family: 4 } });
+      return [...new Set([...addresses].sort((a, b) => a.family - b.family).map(({ address }) => address))];
     } catch {
       return [];
     }

@@ -46,8 +46,8 @@ export async function findMasters(opts: MinionOpts, parts: MasterListParts): Pro
   const { entries, problems } = readMasterEntries(texts, opts);
   for (const problem of problems) parts.log.error(`master: ${problem}: the others of the list are used`);
   if (entries.length === 0) throw new SignInError(`No master is configured: ${problems.join("; ")}`, 1);
-  const found = distinctMasters(await withServices(entries, opts, parts));
-  return isOneOfMany(opts) ? orderMasters(found, opts) : found;
+  const masters = distinctMasters(await withServices(entries, opts, parts));
+  return isOneOfMany(opts) ? orderMasters(masters, opts) : masters;
 }
 
 async function textsOfFunction(opts: MinionOpts, { call, log }: MasterListParts): Promise<string[]> {

@@ -38,13 +38,13 @@ export async function resolveServices(
   report: (text: string) => void,
   lookUp: ServiceLookUp = askResolver,
 ): Promise<MasterEntry[]> {
-  const found: MasterEntry[] = [];
+  const masters: MasterEntry[] = [];
   for (const entry of entries) {
-    if (!isServiceName(entry.host)) found.push(entry);
-    else found.push(...await mastersOf(entry.host, report, lookUp));
+    if (!isServiceName(entry.host)) masters.push(entry);
+    else masters.push(...await mastersOf(entry.host, report, lookUp));
   }
-  if (found.length === 0) throw new SignInError("No DNS record names a master", 1);
-  return found;
+  if (masters.length === 0) throw new SignInError("No DNS record names a master", 1);
+  return masters;
 }
 
 async function mastersOf(
