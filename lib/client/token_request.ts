@@ -61,6 +61,6 @@ export function throwRefusal(reply: Value): void {
  */
 export async function requestToken(opts: MasterPlace, load: ValueMap): Promise<ValueMap | undefined> {
   await checkMasterIfAllowed(opts.sock_dir);
-  const data = await askMaster(opts, new Map([...load, ["cmd", "mk_token"]]));
-  return isMap(data) && data.has("token") ? data : undefined;
+  const reply = await askMaster(opts, new Map([...load, ["cmd", "mk_token"]]));
+  return isMap(reply) && reply.has("token") ? reply : undefined;
 }

@@ -251,12 +251,12 @@ function readSdb(draft: Draft): void {
 
 function checkValue(draft: Draft, name: string, option: Option, written: Written): Value {
   const { file, line, value } = written;
-  const result = checkOption(option, value);
-  if ("problem" in result) throw new ConfigError(result.problem, { file, line, option: name });
-  if (result.notBuilt !== undefined) draft.notBuilt.push([name, result.notBuilt]);
-  if (result.unknown !== undefined) warn(draft, written, name, result.unknown);
-  if (result.alias) warn(draft, written, name, `${str(value)} is called ${str(result.value)}`);
-  return result.value;
+  const checked = checkOption(option, value);
+  if ("problem" in checked) throw new ConfigError(checked.problem, { file, line, option: name });
+  if (checked.notBuilt !== undefined) draft.notBuilt.push([name, checked.notBuilt]);
+  if (checked.unknown !== undefined) warn(draft, written, name, checked.unknown);
+  if (checked.alias) warn(draft, written, name, `${str(value)} is called ${str(checked.value)}`);
+  return checked.value;
 }
 
 /** Warns of options that belong to parts of Salt that are not implemented; the operator's commands do not repeat it. */

@@ -171,15 +171,15 @@ function expand(key: Uint8Array, rounds: number): Uint32Array {
  * InvMixColumns.
  */
 function invertKeys(words: Uint32Array, rounds: number): Uint32Array {
-  const result = new Uint32Array(words.length);
+  const inverse = new Uint32Array(words.length);
   for (let i = 0; i < words.length; i++) {
     const round = i >> 2;
     const w = words[4 * (rounds - round) + i % 4];
-    result[i] = round === 0 || round === rounds
+    inverse[i] = round === 0 || round === rounds
       ? w
       : D0[SBOX[w >>> 24]] ^ D1[SBOX[w >>> 16 & 255]] ^ D2[SBOX[w >>> 8 & 255]] ^ D3[SBOX[w & 255]];
   }
-  return result;
+  return inverse;
 }
 
 function substituteWord(w: number): number {

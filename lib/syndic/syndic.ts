@@ -155,10 +155,10 @@ export class Syndic {
 
   async #fireStart(top: HigherMaster): Promise<void> {
     const { id, enable_legacy_startup_events } = this.#minion;
-    const data = `Syndic ${id} started at ${strftime(new Date(), "%c")}`;
+    const text = `Syndic ${id} started at ${strftime(new Date(), "%c")}`;
     try {
-      if (enable_legacy_startup_events) await top.fire(LEGACY_SYNDIC_START, data);
-      await top.fire(syndicStart(id), data);
+      if (enable_legacy_startup_events) await top.fire(LEGACY_SYNDIC_START, text);
+      await top.fire(syndicStart(id), text);
     } catch (error) {
       if (!this.#closing.signal.aborted) {
         this.#log.error(`${top.name} did not take the start event: ${messageOf(error)}`);

@@ -54,8 +54,8 @@ export function httpPillar(
         const answer = await fetch(url, { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]) });
         const page = await readPage(answer);
         if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-        const data = await parse(page, url, context);
-        return namespace ? new Map([[namespace, data]]) : data;
+        const pillar = await parse(page, url, context);
+        return namespace ? new Map([[namespace, pillar]]) : pillar;
       } catch (error) {
         log(
           "error",

@@ -24,9 +24,9 @@ const SUBSET = 3;
 
 /** `local`: the returns, when all are there. */
 export async function runLocal(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
-  const result: ValueMap = new Map();
-  for await (const [id, value] of results(jobOf(low, caller), low, caller)) result.set(id, value);
-  return [result];
+  const returns: ValueMap = new Map();
+  for await (const [id, value] of results(jobOf(low, caller), low, caller)) returns.set(id, value);
+  return [returns];
 }
 
 /** `local_async`: the job id and the minions; an empty map if nobody matches. */
@@ -45,10 +45,10 @@ export async function startLocal(low: ValueMap, caller: ApiCaller): Promise<Valu
 export async function runSubset(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
   const job = jobOf(low, caller);
   const ids = sampleIds(await targetIds(job, caller), numberIn(low, "subset") ?? SUBSET);
-  const result: ValueMap = new Map();
-  if (ids.length === 0) return [result];
-  for await (const [id, value] of results({ ...job, tgt: ids, tgtType: "list" }, low, caller)) result.set(id, value);
-  return [result];
+  const returns: ValueMap = new Map();
+  if (ids.length === 0) return [returns];
+  for await (const [id, value] of results({ ...job, tgt: ids, tgtType: "list" }, low, caller)) returns.set(id, value);
+  return [returns];
 }
 
 /** `local_batch`: an entry for each minion. */

@@ -115,8 +115,8 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
   async #init(): Promise<void> {
     await Deno.mkdir(this.#repository, { recursive: true, mode: 0o700 });
     if (lexistsOrThrow(`${this.#repository}/HEAD`)) return;
-    const result = await runGitProgram(["init", "--bare", "--quiet", "."], { directory: this.#repository });
-    if (!result.ok) throw new StoreError(`git init of ${this.#repository} failed: ${result.stderr}`, this.#repository);
+    const init = await runGitProgram(["init", "--bare", "--quiet", "."], { directory: this.#repository });
+    if (!init.ok) throw new StoreError(`git init of ${this.#repository} failed: ${init.stderr}`, this.#repository);
   }
 
   /** The branches and tags as git has them. */

@@ -50,15 +50,15 @@ const randomHashFilter: Run = native(
 function fromBase64(bytes: Uint8Array): Uint8Array {
   const text = new TextDecoder("latin1").decode(bytes).replace(/[^A-Za-z0-9+/=]/g, "");
   const end = text.search(/(?<=^(?:[^=]{4})*(?:[^=]{2}=|[^=]{3}))=/);
-  const data = (end < 0 ? text : text.slice(0, end)).replaceAll("=", "");
-  if (data.length % 4 === 1) {
+  const digits = (end < 0 ? text : text.slice(0, end)).replaceAll("=", "");
+  if (digits.length % 4 === 1) {
     throw pythonError(
       "ValueError",
-      `Invalid base64-encoded string: number of data characters (${data.length}) cannot be 1 more than a multiple of 4`,
+      `Invalid base64-encoded string: number of data characters (${digits.length}) cannot be 1 more than a multiple of 4`,
     );
   }
-  if (data.length % 4 !== 0 && end < 0) throw pythonError("ValueError", "Incorrect padding");
-  return Uint8Array.fromBase64(data, { lastChunkHandling: "loose" });
+  if (digits.length % 4 !== 0 && end < 0) throw pythonError("ValueError", "Incorrect padding");
+  return Uint8Array.fromBase64(digits, { lastChunkHandling: "loose" });
 }
 
 /** The filters by name. */

@@ -35,11 +35,11 @@ export async function applyTemplate(tem: string, call: ApplyCall): Promise<Value
 export async function applyTemplateText(text: string, call: ApplyCall): Promise<Value> {
   const prepared = await prepare(call);
   if (prepared instanceof CallRefusal) return prepared.returned;
-  const data = await prepared.states.source.renderText(text);
+  const high = await prepared.states.source.renderText(text);
   const name = "<template-str>";
-  if (!isMap(data)) return refuseTexts([`Template ${name} does not render to a dictionary`], call.context);
-  const errors = padTemplate(data, name);
-  return errors.length > 0 ? refuseTexts(errors, call.context) : await runPadded(data, prepared);
+  if (!isMap(high)) return refuseTexts([`Template ${name} does not render to a dictionary`], call.context);
+  const errors = padTemplate(high, name);
+  return errors.length > 0 ? refuseTexts(errors, call.context) : await runPadded(high, prepared);
 }
 
 async function runPadded(high: ValueMap, prepared: Prepared): Promise<Value> {
