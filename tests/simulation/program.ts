@@ -5,6 +5,13 @@
  */
 
 import { describeError } from "#lib/errors.ts";
+// What the simulated code loads late is loaded before the first seed: how long Deno reads a file is no part of a story.
+import "#lib/bus/followed_log.ts";
+import "#lib/client/asked_rows.ts";
+import "#lib/client/signed_request.ts";
+import "#lib/protocol/hidden_return.ts";
+import "#lib/protocol/return_key.ts";
+import "#lib/stores/row_messages.ts";
 import { makeKeys, type RunOutcome, simulate } from "./fleet.ts";
 import { replaceGlobals } from "./globals.ts";
 import type { Simulation } from "./run.ts";
