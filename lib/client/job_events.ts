@@ -55,6 +55,8 @@ export interface Collection extends Pick<CollectOptions, "onAbsent" | "onState" 
   readonly watch: JobWatch;
   /** The id of the last question whether the job runs; empty before it. */
   questionJid: string;
+  /** Whether the master has refused to ask. */
+  refused: boolean;
   /** Time for an answer to that question, in milliseconds. */
   readonly gatherMs: number;
   readonly output?: OutputFollower;

@@ -11,8 +11,8 @@ import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import {
   messageOf,
   NoMasterError,
+  RefusedError,
   RequestTimeoutError,
-  StoreError,
   TargetError,
   ThrottledError,
   UsageError,
@@ -22,7 +22,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import { jobPrefix, PRESENCE_CHANGE_EVENT } from "#lib/protocol/tags.ts";
 import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
 import { commandStore } from "./command_store.ts";
-import type { JobStore } from "#lib/jobs/store.ts";
+import type { JobReturn, JobStore } from "#lib/jobs/store.ts";
 import { jobMinions } from "#lib/jobs/listing.ts";
 import { type JobOutcome, jobOutcomes } from "#lib/jobs/outcomes.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
@@ -30,6 +30,7 @@ import { minionsBeyond, readPresence } from "#lib/fleet/presence_file.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { StoreLog } from "#lib/os/store_files.ts";
 import { type Collection, concernsJob, SYNDIC_EVENTS, takeEvent, toReturned } from "./job_events.ts";
+import { ifReadable } from "./if_readable.ts";
 import { JobWatch } from "./watch.ts";
 import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { subscribedBus } from "./subscribed_bus.ts";
@@ -40,7 +41,8 @@ import type { Signs } from "./signed_request.ts";
 import { EAUTH_TIMEOUTS, isThrottled, throwRefusal } from "./token_request.ts";
 import { NO_LOG } from "#lib/protocol/no_log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import { BEYOND } from "#lib/protocol/outcome.ts";
+import { FIND_JOB } from "#lib/protocol/about_jobs.ts";
+import { BEYOND, mayReturn } from "#lib/protocol/outcome.ts";
 import type { ReturnKey } from "#lib/protocol/return_key.ts";
 import { OutputFollower, type OutputListener, type StoredOutputs } from "./output_follower.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
@@ -280,6 +282,7 @@ export class LocalClient {
       job,
       watch,
       questionJid: "",
+      refused: false,
       gatherMs: timeouts.gatherMs,
       output,
       ...told,
@@ -340,7 +343,9 @@ export class LocalClient {
     this.#log.debug(() =>
       `Asking ${reachable.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
     );
-    collection.questionJid = await this.#askWhetherRunning(job, reachable);
+    const questionJid = await this.#askWhetherRunning(collection, reachable);
+    if (questionJid === undefined) return await this.#waitUnasked(collection, reachable);
+    collection.questionJid = questionJid;
     const below = this.#opts.order_masters ? this.#syndicWaitMs : 0;
     watch.queried(reachable, performance.now() + collection.gatherMs + below);
   }
@@ -391,16 +396,41 @@ export class LocalClient {
     }
   }
 
-  /** A `no_log` job itself: a Python minion answers with the job's arguments. */
-  async #askWhetherRunning({ jid, noLog }: PublishedJob, ids: string[]): Promise<string> {
+  /**
+   * A `no_log` job itself: a Python minion answers with the job's arguments.
+   * @returns The question's job id, empty if no answer will come; `undefined` if the master refuses the question.
+   */
+  async #askWhetherRunning(collection: Collection, ids: string[]): Promise<string | undefined> {
+    const { jid, noLog } = collection.job;
     try {
-      const query = await this.publish({ tgt: ids, tgtType: "list", fun: "saltutil.find_job", arg: [jid], noLog });
+      const query = await this.publish({ tgt: ids, tgtType: "list", fun: FIND_JOB, arg: [jid], noLog });
       return query.jid;
     } catch (error) {
       // Their keys may have been deleted, or the master may have ended: then no answer will come.
       if (error instanceof TargetError || error instanceof NoMasterError) return "";
-      throw error;
+      if (!(error instanceof RefusedError)) throw error;
+      // Such as a token that expired after it had published the job.
+      if (!collection.refused) {
+        this.#log.warning(
+          `The master does not let this user ask whether minions run job ${jid}: ${error.message}. Waiting for them`,
+        );
+      }
+      collection.refused = true;
+      return undefined;
     }
+  }
+
+  /** Goes on waiting for minions that cannot be asked, but not for those that have returned or are known to be away. */
+  async #waitUnasked({ job: { jid }, watch }: Collection, ids: readonly string[]): Promise<void> {
+    const outcomes = await this.#outcomes(jid, ids);
+    const over = [...outcomes].flatMap(([id, { outcome }]) => mayReturn(outcome) ? [] : [id]);
+    watch.unasked(ids, new Set(over), performance.now());
+  }
+
+  /** What the master's files say; empty for a user who may not read them. */
+  async #outcomes(jid: string, ids: Iterable<string>, returns?: ReadonlyMap<string, JobReturn>) {
+    const sources = { opts: this.#opts, publishPort: this.#publishPort, jobs: this.#jobs, data: this.#data, returns };
+    return await ifReadable(() => jobOutcomes(jid, ids, sources)) ?? new Map<string, JobOutcome>();
   }
 
   /** The minions that were connected to this master and are not now; empty for a user who may not know. */
@@ -423,10 +453,8 @@ export class LocalClient {
   /** The minions without an event: their stored return, or their silence. */
   async *#remaining(jid: string, ids: ReadonlySet<string>): AsyncGenerator<Returned | Silent> {
     if (ids.size === 0) return;
-    const sources = { opts: this.#opts, publishPort: this.#publishPort, jobs: this.#jobs, data: this.#data };
     const stored = await ifReadable(() => this.#jobs.getReturns(jid));
-    const outcomes = await ifReadable(() => jobOutcomes(jid, ids, { ...sources, returns: stored })) ??
-      new Map<string, JobOutcome>();
+    const outcomes = await this.#outcomes(jid, ids, stored);
     // With the database away this alone is known.
     const beyond = await ifReadable(() => minionsBeyond(this.#opts.cachedir));
     for (const id of [...ids].sort()) {
@@ -453,19 +481,6 @@ export class LocalClient {
 
 function lostMasterText(jid: string): string {
   return `The Salt master ended while job ${jid} ran. The minions continue it; when the master runs again: salt-run jobs.attach ${jid}`;
-}
-
-/**
- * The result of `read`; `undefined` for a user who may not read the master's files, such as users in `publisher_acl`.
- */
-async function ifReadable<T>(read: () => T | Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    // The database of jobs may be away: the events have what is shown.
-    if (error instanceof Deno.errors.PermissionDenied || error instanceof StoreError) return undefined;
-    throw error;
-  }
 }
 
 function noLogEntries({ noLog }: JobRequest): [string, string][] {

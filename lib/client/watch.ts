@@ -152,6 +152,15 @@ export class JobWatch {
     return absent;
   }
 
+  /** `ids` cannot be asked: those in `over` are given up, and the others have the time-out again. */
+  unasked(ids: readonly string[], over: { has(id: string): boolean }, now: number): void {
+    for (const id of ids) {
+      if (over.has(id)) this.#deadlines.delete(id);
+      else this.#wait(id, now + this.#timeoutMs);
+    }
+    this.#look();
+  }
+
   /** `ids` were queried, and must answer by `deadline`. */
   queried(ids: readonly string[], deadline: number): void {
     this.#findJob = { unanswered: new Set(ids), deadline };

@@ -77,6 +77,11 @@ export function hasReturned(outcome: Outcome): outcome is ReturnOutcome {
   return RETURN_OUTCOMES.some((known) => known === outcome);
 }
 
+/** Whether the return of a minion may come. */
+export function mayReturn(outcome: Outcome): boolean {
+  return ["received", "running", "not received", BEYOND].includes(outcome);
+}
+
 /** Salt's text for a minion that did not return, with the reason. */
 export function silenceText(outcome: Outcome): string {
   const reason = outcome === "not received" ? "no response" : outcome;

@@ -8,7 +8,7 @@ import { writePresence } from "#lib/fleet/presence_file.ts";
 import type { CollectTimeouts, PublishedJob, Returned, Silent, StateDone } from "#lib/client/job.ts";
 import { LocalClient } from "#lib/client/local.ts";
 import { localCommands } from "#lib/client/runner_local.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map, type Value } from "#lib/values/value.ts";
@@ -38,9 +38,9 @@ async function collect(
   host: MasterHost,
   minions: string[],
   timeouts: CollectTimeouts,
-  signal?: AbortSignal,
+  { signal, log = SILENT_LOGGER }: { readonly signal?: AbortSignal; readonly log?: Logger } = {},
 ): Promise<Collecting> {
-  const client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
+  const client = await LocalClient.connect(host.opts, { user: "root", log });
   const job: PublishedJob = { jid: JID, minions, missing: [] };
   const all: (Returned | Silent)[] = [];
   const seen: string[] = [], absent: string[] = [], states: string[] = [];
@@ -274,7 +274,7 @@ Deno.test("a minion with a recorded disconnection is not asked, and is reported 
 Deno.test("abort ends the collection at once, and no minion is reported as silent", async () => {
   await using host = await MasterHost.start();
   const controller = new AbortController();
-  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG }, controller.signal);
+  const { seen, done } = await collect(host, ["a", "b"], { timeoutMs: LONG, gatherMs: LONG }, controller);
   await host.returns(JID, "a", 1);
   await eventually(() => seen.length === 1, { what: "the first return" });
   const started = performance.now();
@@ -282,7 +282,7 @@ Deno.test("abort ends the collection at once, and no minion is reported as silen
   await done;
   assert(performance.now() - started < AT_ONCE_MS);
   assertEquals(seen, ["a: 1"]);
-  const late = await collect(host, ["a"], { timeoutMs: LONG, gatherMs: LONG }, controller.signal);
+  const late = await collect(host, ["a"], { timeoutMs: LONG, gatherMs: LONG }, controller);
   await late.done;
   assertEquals(late.seen, []);
 });
@@ -303,6 +303,38 @@ Deno.test("a find_job that the master refuses to publish has no answers", async 
   const { seen, done } = await collect(host, ["a"], QUICK);
   await done;
   assertEquals(seen, ["a is silent"]);
+});
+
+Deno.test("when the master refuses find_job, as to a token that expired, returns are waited for and one line says so", async () => {
+  await using host = await MasterHost.start();
+  host.accept("away", "slow");
+  const refused = { error: { name: "TokenAuthenticationError", message: "Authentication failure" } };
+  let refusals = 0;
+  host.master.script = () => (refusals++, encode(map(refused), "wire"));
+  const warnings: string[] = [];
+  const log: Logger = { ...SILENT_LOGGER, named: () => log, warning: (text) => void warnings.push(String(text)) };
+  const { seen, done } = await collect(host, ["away", "slow"], QUICK, { log });
+  await eventually(() => refusals >= 4, { what: "more than one question" });
+  writePresence(host.opts.cachedir, { present: new Map([["slow", 1]]), gone: new Map([["away", 1]]) });
+  await host.returns(JID, "slow", "at last");
+  await done;
+  assertEquals(seen, ["slow: at last", "away is not connected"]);
+  assertEquals(warnings, [
+    `The master does not let this user ask whether minions run job ${JID}: Authentication failure. Waiting for them`,
+  ]);
+});
+
+Deno.test("a minion that cannot be asked and whose return the job cache has is not waited for", async () => {
+  await using host = await MasterHost.start();
+  host.accept("a", "b");
+  const jobs = jobStore(host.opts.cachedir, { hashType: host.opts.hash_type });
+  jobs.prepare(JID);
+  jobs.saveLoad(JID, map({ fun: "test.ping", jid: JID }), ["a", "b"]);
+  jobs.saveReturn(map({ id: "b", jid: JID, return: "kept", retcode: 0, success: true }));
+  host.master.script = () => encode(map({ error: { name: "EauthAuthenticationError", message: "no" } }), "wire");
+  const { seen, done } = await collect(host, ["b"], QUICK);
+  await done;
+  assertEquals(seen, ["b: kept"]);
 });
 
 const JOB = { tgt: "*", tgtType: "glob", fun: "test.ping", arg: [] };
