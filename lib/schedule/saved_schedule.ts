@@ -11,8 +11,8 @@
 import { includeDirectory, SAVED_SCHEDULE } from "#lib/config/files.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { messageOf, YamlError } from "#lib/errors.ts";
-import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { CommandError, messageOf, YamlError } from "#lib/errors.ts";
+import { readTextFileIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { dirName, joinPath } from "#lib/os/paths.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
@@ -24,6 +24,8 @@ export interface SavedSchedule {
   readonly schedule: ValueMap;
   /** Digests of the jobs of the configuration when the file was written, by name. */
   readonly configured: ReadonlyMap<Value, Value>;
+  /** Why the jobs in the file are not known; writing it would lose them. */
+  readonly unread?: string;
 }
 
 /** The key of {@linkcode SavedSchedule.configured} in the file. Salt ignores it. */
@@ -50,28 +52,44 @@ export function readSavedSchedule(path: string, report: (text: string) => void):
     const value = loadYaml(text, path);
     const schedule = isMap(value) ? value.get("schedule") ?? null : null;
     const configured = isMap(value) ? value.get(CONFIGURED) ?? null : null;
-    if (schedule !== null && !isMap(schedule)) report(`${path}: its "schedule" is not a map, and counts for nothing`);
+    if (schedule !== null && !isMap(schedule)) {
+      return unread(`${path}: its "schedule" is not a map, and counts for nothing`, report);
+    }
     return {
-      schedule: isMap(schedule) ? schedule : new Map(),
+      schedule: schedule ?? new Map(),
       configured: isMap(configured) ? configured : new Map(),
     };
   } catch (error) {
-    if (!(error instanceof YamlError)) {
-      report(`${path}: cannot be read: ${messageOf(error)}`);
-      return NOTHING;
-    }
+    if (!(error instanceof YamlError)) return unread(`${path}: cannot be read: ${messageOf(error)}`, report);
     report(`${error.message}: renamed to ${SAVED_SCHEDULE}${BROKEN}; the jobs in it do not run`);
-    rename(path, report);
-    return NOTHING;
+    return rename(path, report);
   }
 }
 
-function rename(path: string, report: (text: string) => void): void {
+function rename(path: string, report: (text: string) => void): SavedSchedule {
   try {
     Deno.renameSync(path, `${path}${BROKEN}`);
+    return NOTHING;
   } catch (error) {
-    report(`${path}: cannot be renamed: ${messageOf(error)}`);
+    return unread(`${path}: cannot be renamed: ${messageOf(error)}`, report);
   }
+}
+
+function unread(why: string, report: (text: string) => void): SavedSchedule {
+  report(why);
+  return { ...NOTHING, unread: why };
+}
+
+/**
+ * Checks that writing the file loses no jobs in it.
+ * @param saved What was read of it.
+ * @throws {CommandError} If it is there, and could not be read.
+ */
+export function checkSavable(path: string, saved: SavedSchedule): void {
+  if (saved.unread === undefined || statIfExists(path) === undefined) return;
+  throw new CommandError(
+    `${saved.unread}. The schedule was not changed, and the file stays: mend it and restart the minion, or remove it`,
+  );
 }
 
 /**

@@ -17,8 +17,10 @@ import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { ScheduleHistory } from "./history.ts";
 import { fillsMine, internalJobs, MINE_JOB } from "./internal_jobs.ts";
 import {
+  checkSavable,
   joinSchedules,
   readSavedSchedule,
+  type SavedSchedule,
   savedSchedulePath,
   writeSavedSchedule,
 } from "#lib/schedule/saved_schedule.ts";
@@ -53,6 +55,7 @@ export class MinionSchedule {
   readonly #loop: ScheduleLoop;
   readonly #path: string;
   readonly #configured: ValueMap;
+  readonly #saved: SavedSchedule;
   readonly #running = new Map<string, number>();
   readonly #history: ScheduleHistory;
   #isStarted = false;
@@ -78,7 +81,7 @@ export class MinionSchedule {
     this.#configured = isMap(opts.schedule) ? opts.schedule : new Map();
     const now = this.#loop.nowMs;
     if (!isMap(opts.schedule) && opts.schedule !== null) this.schedule.setOwn(opts.schedule, now);
-    const saved = readSavedSchedule(this.#path, (text) => log.error(`Schedule: ${text}`));
+    const saved = this.#saved = readSavedSchedule(this.#path, (text) => log.error(`Schedule: ${text}`));
     const own = joinSchedules(this.#configured, saved, (name) => this.#reportBoth(name));
     this.schedule.setOwn(new Map([...internalJobs(opts), ...own]), now);
   }
@@ -122,10 +125,19 @@ export class MinionSchedule {
   }
 
   /**
+   * Checks, before a change, that {@linkcode save} loses no jobs of a file that could not be read.
+   * @throws {CommandError}
+   */
+  checkSavable(): void {
+    checkSavable(this.#path, this.#saved);
+  }
+
+  /**
    * Writes the jobs that are not pillar's to `_schedule.conf`.
    * @throws {Error} If that is not possible: the change would be lost at the next start.
    */
   save(): void {
+    this.checkSavable();
     writeSavedSchedule(this.#path, this.schedule.own, this.#configured);
   }
 

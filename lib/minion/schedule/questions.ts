@@ -138,8 +138,10 @@ function changed(
 ): QuestionAnswer {
   const own: ValueMap = new Map(schedule.schedule.own);
   change(own, nameIn(question));
+  const persists = truthy(question.get("persist"));
+  if (persists) schedule.checkSavable();
   schedule.setOwn(own);
-  if (truthy(question.get("persist"))) schedule.save();
+  if (persists) schedule.save();
   return done(schedule, what);
 }
 

@@ -8,6 +8,7 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import { MANAGE_SCHEDULE, scheduleAnswer } from "#lib/protocol/tags.ts";
 import { JOB_KEYS, SETTING_KEYS } from "#lib/schedule/entry.ts";
 import {
+  checkSavable,
   joinSchedules,
   readSavedSchedule,
   type SavedSchedule,
@@ -104,9 +105,11 @@ function offlineSchedule(context: JobContext): ValueMap {
 
 /** Changes what the minion will have when it starts, and writes the saved file. */
 export function changeOffline(context: JobContext, change: (schedule: ValueMap) => void): void {
-  const schedule = offlineSchedule(context);
+  const path = savedSchedulePath(context.opts), saved = savedOf(context);
+  checkSavable(path, saved);
+  const schedule = joinSchedules(configuredOf(context), saved, () => {});
   change(schedule);
-  writeSavedSchedule(savedSchedulePath(context.opts), schedule, configuredOf(context));
+  writeSavedSchedule(path, schedule, configuredOf(context));
 }
 
 /** The place of a job: `opts`, `pillar`, or none. */

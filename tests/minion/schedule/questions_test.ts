@@ -114,6 +114,38 @@ Deno.test("the schedule is saved without being changed, and reloaded", () =>
     assertEquals(isMap(saved) && saved.get("schedule"), map({ a: HOURLY, b: HOURLY }));
   }));
 
+Deno.test("a saved schedule that cannot be read is not overwritten, and changes that would do so are refused", () =>
+  withTemporaryDirectory((root) => {
+    const path = `${root}/minion.d/_schedule.conf`, text = "schedule: [job1, job2]\n";
+    Deno.mkdirSync(`${root}/minion.d`);
+    Deno.writeTextFileSync(path, text);
+    const { schedule } = openSchedule(root, {
+      clock: new HandClock(START, "boot"),
+      config: { schedule: { a: HOURLY } },
+    });
+    const add = (name: string, persist: boolean) => ask(schedule, "add", { schedule: { [name]: HOURLY }, persist });
+    const changes: readonly (() => unknown)[] = [
+      () => add("b", true),
+      () => ask(schedule, "delete", { name: "a", persist: true }),
+      () => ask(schedule, "save_schedule"),
+    ];
+    for (const change of changes) {
+      assertEquals(
+        assertThrows(change, CommandError).message,
+        `${path}: its "schedule" is not a map, and counts for nothing. The schedule was not changed, and the file stays: ` +
+          "mend it and restart the minion, or remove it",
+      );
+    }
+    assertEquals([Deno.readTextFileSync(path), [...schedule.schedule.own.keys()]], [text, ["a"]]);
+    add("b", false);
+    assertEquals([Deno.readTextFileSync(path), [...schedule.schedule.own.keys()]], [text, ["a", "b"]]);
+    Deno.removeSync(path);
+    add("c", true);
+    const saved = loadYaml(Deno.readTextFileSync(path), "saved"), jobs = isMap(saved) && saved.get("schedule");
+    assertEquals(isMap(jobs) && [...jobs.keys()], ["a", "b", "c"]);
+    schedule.close();
+  }));
+
 Deno.test("a job that the configuration and the running minion changed is named", () =>
   withTemporaryDirectory((root) => {
     const clock = new HandClock(START, "boot"), { log, lines } = memoryLog();

@@ -150,6 +150,16 @@ Deno.test("offline changes are there when the minion starts, and its other jobs 
     assertEquals(host.saved().kept, CONFIGURED.kept); // as it was written: a later change of the configuration counts
   }, CONFIGURED));
 
+Deno.test("an offline change does not overwrite a saved file that cannot be read", () =>
+  withHost(async (host) => {
+    Deno.mkdirSync(host.file, { recursive: true });
+    const answers = [await host.call("add", ["new"], { ...JOB, ...OFFLINE }), await host.call("purge", [], OFFLINE)];
+    for (const answer of answers) {
+      assertStringIncludes(String(answer), `${host.file}: cannot be read: `);
+      assertStringIncludes(String(answer), ". The schedule was not changed, and the file stays: mend it");
+    }
+  }, CONFIGURED));
+
 Deno.test("purge deletes jobs and no settings, offline and of a running minion", () =>
   withHost(async (host) => {
     const names = ["kept", "gone", "other"];
