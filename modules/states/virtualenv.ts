@@ -9,6 +9,7 @@ import { wheelRefusal } from "./_pip_options.ts";
 import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
+import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { absolutePath, dirName } from "#lib/os/paths.ts";
 import { mayExist } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -102,7 +103,7 @@ async function localRequirements(requirements: Value, context: StateContext): Pr
 
 /** The version that a Python reports. */
 async function versionOf(python: string, context: StateContext): Promise<string> {
-  return stripChars(str(await context.call("cmd.run_stderr", [`${python} -V`])), "\n");
+  return stripChars(str(await context.call("cmd.run_stderr", [`${quoteShellWord(python)} -V`])), "\n");
 }
 
 async function manageEnvironment(given: Given, context: StateContext, more: ValueMap): Promise<StateResult> {
