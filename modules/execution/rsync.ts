@@ -5,6 +5,9 @@
  */
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
+import { safePath } from "#lib/files/backends/safe_path.ts";
+import { splitSaltUrl } from "#lib/files/backends/salt_url.ts";
+import { baseName } from "#lib/os/paths.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -64,7 +67,10 @@ async function fromMaster<T>(
       if (!truthy(copied)) throw new CommandError(`${source} does not exist`);
       return await use(`${directory}/`);
     }
-    const path = `${directory}/file`;
+    // In a directory rsync gives the file the name that it has here.
+    const name = baseName(safePath(splitSaltUrl(source).path) ?? "");
+    if (name === "") throw new CommandError(`${source} does not exist`);
+    const path = `${directory}/${name}`;
     const copied = await context.call("cp.get_file", [source, path, saltenv]);
     if (!truthy(copied)) throw new CommandError(`${source} does not exist`);
     return await use(path);

@@ -27,14 +27,21 @@ Deno.test("files and directories of the master are copied through a directory th
     });
     const copy = (source: string, target = `${root}/to`) =>
       resultOrError(context, "rsync.rsync", [source, target], { saltenv: "dev" });
-    for (const [source, fun, end] of [["salt://dir", "cp.get_dir", "/"], ["salt://a file", "cp.get_file", "/file"]]) {
+    const sources = [
+      ["salt://dir", "cp.get_dir", "/"],
+      ["salt://dir/app.conf", "cp.get_file", "/app.conf"],
+      ["salt://a.conf?saltenv=prod", "cp.get_file", "/a.conf"],
+    ];
+    for (const [source, fun, end] of sources) {
       const result = await copy(source);
       assertEquals(result instanceof Map && result.get("stdout"), "sent", String(result));
       const [call] = programs.calls(), from = /^rsync -avz (\S+\/salt_rsync_[^/]+)(\S*) /.exec(call) ?? [];
       assertEquals([from[2], asked.pop()], [end, [fun, source, "dev"]], call);
       assertEquals(await resultOrError(context, "file.directory_exists", [from[1]]), false);
     }
-    for (const source of ["salt://gone", "salt://none"]) assertEquals(await copy(source), `${source} does not exist`);
+    for (const source of ["salt://gone", "salt://none", "salt://", "salt://a/.."]) {
+      assertEquals(await copy(source), `${source} does not exist`);
+    }
     assertEquals(await copy("-e sh", "/x"), 'Invalid source: "-e sh"');
     assertEquals(await copy("/x", "--delete"), 'Invalid target: "--delete"');
     assertEquals(await copy("salt://dir", "--delete"), 'Invalid target: "--delete"');
