@@ -6,12 +6,12 @@
  */
 
 import { rstripChars } from "#lib/values/python_text.ts";
-import { CommandError } from "#lib/errors.ts";
+import { CommandError, JsonError } from "#lib/errors.ts";
 import { HttpError, httpRequest } from "#lib/host/network/http_request.ts";
 import { quoteUrlPart } from "#lib/text/url_parts.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
-import { str } from "#lib/values/value.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** A key, and of a role a token too. */
 export interface AwsCredentials {
@@ -51,14 +51,34 @@ async function metadata(path: string, signal: AbortSignal): Promise<string> {
   return await ask("GET", `meta-data/${path}`, new Map([["X-aws-ec2-metadata-token", token]]), signal);
 }
 
-/** The configured key; without one that of the instance's role. */
+/**
+ * The configured key; without one that of the instance's role.
+ * @throws {CommandError} If the service of the instance does not answer, or with no key.
+ */
 export async function awsCredentials(keyId: string, key: string, signal: AbortSignal): Promise<AwsCredentials> {
   const isConfigured = keyId !== "" && key !== "" && keyId !== INSTANCE_ROLE && key !== INSTANCE_ROLE;
   if (isConfigured) return { keyId, key };
   const role = (await metadata("iam/security-credentials/", signal)).trim();
-  const given = mapOrEmpty(parseJson(await metadata(`iam/security-credentials/${quoteUrlPart(role)}`, signal)));
+  const given = fieldsOf(await metadata(`iam/security-credentials/${quoteUrlPart(role)}`, signal), role);
   const [id, secret, token] = ["AccessKeyId", "SecretAccessKey", "Token"].map((name) => str(given.get(name) ?? ""));
-  return { keyId: id, key: secret, token };
+  if (id !== "" && secret !== "") return { keyId: id, key: secret, token };
+  const reason = ["Code", "Message"].map((name) => str(given.get(name) ?? "")).filter((text) => text !== "").join(": ");
+  throw new CommandError(
+    `The service of instance metadata has no key of role '${role}': ${reason || "no reason given"}`,
+  );
+}
+
+/** The fields of an answer about a role. It may have keys in it, so that no error shows it. */
+function fieldsOf(answer: string, role: string): ValueMap {
+  try {
+    return mapOrEmpty(parseJson(answer));
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new CommandError(
+      `The service of instance metadata has no key of role '${role}': its answer is no JSON: ${error.message}`,
+      { cause: error },
+    );
+  }
 }
 
 /** The region of the instance; `undefined`: it is none, or does not say. */

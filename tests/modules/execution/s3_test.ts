@@ -227,23 +227,53 @@ Deno.test("s3: a host and a bucket that are none are refused, and a service that
   await assertRejects(asked({}), CommandError, "127.0.0.1:1 does not answer: ");
 });
 
-Deno.test("the service of an instance may have no role, and need not know the region", async () => {
+/** Runs `act` on an instance whose service of metadata gives these answers by path. */
+async function onInstance(answers: Readonly<Record<string, string>>, act: () => Promise<void>): Promise<void> {
   const before = Deno.env.get("AWS_EC2_METADATA_SERVICE_ENDPOINT");
-  const { signal } = new AbortController();
   await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, (request) => {
     if (request.method === "PUT") return new Response("token");
-    return new Response("Not Found", { status: 404 });
+    const path = new URL(request.url).pathname.slice("/latest/meta-data/".length);
+    return Object.hasOwn(answers, path) ? new Response(answers[path]) : new Response("Not Found", { status: 404 });
   });
   Deno.env.set("AWS_EC2_METADATA_SERVICE_ENDPOINT", `http://127.0.0.1:${server.addr.port}/`);
   try {
+    await act();
+  } finally {
+    if (before === undefined) Deno.env.delete("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+    else Deno.env.set("AWS_EC2_METADATA_SERVICE_ENDPOINT", before);
+  }
+}
+
+Deno.test("the service of an instance may have no role, and need not know the region", () =>
+  onInstance({}, async () => {
+    const { signal } = new AbortController();
     await assertRejects(
       () => awsCredentials("", "", signal),
       CommandError,
       "The service of instance metadata answers 404 to meta-data/iam/security-credentials/",
     );
     assertEquals(await instanceRegion(signal), undefined);
-  } finally {
-    if (before === undefined) Deno.env.delete("AWS_EC2_METADATA_SERVICE_ENDPOINT");
-    else Deno.env.set("AWS_EC2_METADATA_SERVICE_ENDPOINT", before);
+  }));
+
+Deno.test("an answer about the role of an instance that has no key is told, without what else it has", async () => {
+  const roles = "iam/security-credentials/", { signal } = new AbortController();
+  const answers: readonly (readonly [string, string])[] = [
+    [
+      '{"AccessKeyId": "A", "SecretAccessKey": hidden}',
+      "its answer is no JSON: Expecting value: line 1 column 41 (char 40)",
+    ],
+    ['{"Code": "Failed", "Message": "no trust"}', "Failed: no trust"],
+    ['{"AccessKeyId": "A"}', "no reason given"],
+    ["[]", "no reason given"],
+  ];
+  for (const [answer, reason] of answers) {
+    await onInstance({ [roles]: "web\n", [`${roles}web`]: answer }, async () => {
+      const error = await assertRejects(() => awsCredentials("", "", signal), CommandError);
+      assertEquals(error.message, `The service of instance metadata has no key of role 'web': ${reason}`);
+    });
   }
+  const key = '{"AccessKeyId": "A", "SecretAccessKey": "B", "Token": "C"}';
+  await onInstance({ [roles]: "web", [`${roles}web`]: key }, async () => {
+    assertEquals(await awsCredentials("", "", signal), { keyId: "A", key: "B", token: "C" });
+  });
 });
