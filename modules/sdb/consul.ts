@@ -5,6 +5,7 @@
  * @module
  */
 
+import { base64Bytes } from "#lib/crypto/base64.ts";
 import { CommandError, InvocationError, JsonError, messageOf } from "#lib/errors.ts";
 import { HttpError, httpRequest, type HttpResponse } from "#lib/host/network/http_request.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
@@ -77,7 +78,8 @@ export async function get(key: string, profile: ValueMap, context: JobContext): 
   checkStatus(response);
   const encoded = mapOrEmpty(listOrEmpty(jsonOf(response))[0]).get("Value");
   if (typeof encoded !== "string") return null;
-  const bytes = Uint8Array.fromBase64(encoded);
+  const bytes = base64Bytes(encoded);
+  if (bytes === undefined) throw new CommandError(`Consul's answer has a value that is no base64 for the key ${key}`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

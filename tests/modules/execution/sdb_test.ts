@@ -123,6 +123,7 @@ Deno.test("consul: a value may be bytes, nothing or read from any server; what i
     "/v1/kv/bytes": JSON.stringify([{ Value: Uint8Array.of(255, 0).toBase64() }]),
     "/v1/kv/empty": JSON.stringify([{ Value: null }]),
     "/v1/kv/page": "<html>",
+    "/v1/kv/plain": JSON.stringify([{ Value: "<none>" }]),
   };
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     const { pathname, search } = new URL(request.url);
@@ -140,11 +141,14 @@ Deno.test("consul: a value may be bytes, nothing or read from any server; what i
   assertEquals(await call("sdb.get", "sdb://consul/bytes"), Uint8Array.of(255, 0));
   assertEquals(await call("sdb.get", "sdb://consul/empty"), null);
   assertStringIncludes(String(await call("sdb.get", "sdb://consul/page")), "Consul's answer is no JSON: ");
+  const plain = await call("sdb.get", "sdb://consul/plain");
+  assertEquals(plain, "Consul's answer has a value that is no base64 for the key plain");
   assertEquals(await call("sdb.set", "sdb://consul/a", "b"), true);
   assertEquals(asked, [
     "GET /v1/kv/bytes?stale=1",
     "GET /v1/kv/empty?stale=1",
     "GET /v1/kv/page?stale=1",
+    "GET /v1/kv/plain?stale=1",
     "PUT /v1/kv/a",
   ]);
   assertStringIncludes(String(await call("sdb.get", "sdb://closed/a")), "Consul at 127.0.0.1:1: ");
@@ -156,7 +160,7 @@ Deno.test("consul: a value may be bytes, nothing or read from any server; what i
     assertStringIncludes(text, "The profile of sdb names no server of Consul: ");
     assertStringIncludes(text, address);
   }
-  assertEquals(asked.length, 4);
+  assertEquals(asked.length, 5);
 });
 
 /** A gpg that returns the third line as the plain text. */
