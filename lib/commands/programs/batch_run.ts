@@ -37,6 +37,8 @@ export class BatchRun {
   #parts = 0;
   #free: number;
   #halted: string | undefined;
+  /** Whether a part has thrown. */
+  #broken = false;
 
   constructor(plan: BatchPlan) {
     this.#plan = plan;
@@ -49,6 +51,10 @@ export class BatchRun {
     return this.#halted;
   }
 
+  get #isOver(): boolean {
+    return this.#halted !== undefined || this.#broken;
+  }
+
   /** Starts no further part. Minions that have the job continue it. */
   halt(reason: string): void {
     this.#halted ??= reason;
@@ -58,7 +64,7 @@ export class BatchRun {
   /**
    * Runs everything.
    * @returns All answers, after the last one or after a halt.
-   * @throws What a part throws.
+   * @throws What a part throws: then no further part starts.
    */
   async finish(): Promise<readonly Answer[]> {
     this.#fill();
@@ -72,19 +78,22 @@ export class BatchRun {
 
   /** Starts the job on the next minions while there are free places. */
   #fill(): void {
-    if (this.#halted !== undefined) return;
+    if (this.#isOver) return;
     const ids = this.#pending.splice(0, this.#free);
     this.#free -= ids.length;
     if (ids.length > 0) {
       this.#parts++;
-      this.#run(ids).catch((error) => this.#finished.reject(error));
+      this.#run(ids).catch((error) => {
+        this.#broken = true;
+        this.#finished.reject(error);
+      });
     } else if (this.#parts === 0 && this.#pending.length === 0) this.#finished.resolve();
   }
 
   async #run(ids: readonly string[]): Promise<void> {
     this.#plan.started?.(ids);
     for await (const answer of this.#plan.run(ids)) {
-      if (this.#halted !== undefined) return;
+      if (this.#isOver) return;
       this.#take(answer);
     }
     this.#parts--;

@@ -68,6 +68,34 @@ Deno.test("with failhard no minion takes the place of one that failed, also when
   assertEquals([run.halted, parts], ["failhard", [["a"]]]);
 });
 
+Deno.test("after a part has thrown no further part starts, and later answers are ignored", async () => {
+  const parts: string[][] = [], answered: string[] = [];
+  const gate = Promise.withResolvers<void>(), ended = Promise.withResolvers<void>();
+  const run = new BatchRun({
+    ids: ["a", "b", "c", "d"],
+    size: 2,
+    waitMs: 0,
+    failhard: false,
+    answered: ({ id }) => void answered.push(id),
+    async *run(ids) {
+      parts.push([...ids]);
+      if (ids.includes("c")) throw new StoreError("no room", "/var/cache");
+      try {
+        yield answer("a");
+        await gate.promise;
+        yield answer("b");
+      } finally {
+        ended.resolve();
+      }
+    },
+  });
+  await assertRejects(() => run.finish(), StoreError, "no room");
+  gate.resolve();
+  await ended.promise;
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals([parts, answered], [[["a", "b"], ["c"]], ["a"]]);
+});
+
 Deno.test("a batch without minions ends at once", async () => {
   const run = new BatchRun({ ids: [], size: 1, waitMs: 0, failhard: false, run: () => (async function* () {})() });
   assertEquals(await run.finish(), []);
