@@ -266,7 +266,9 @@ export class MinionJobs {
         void this.#run(load, true);
       } else {
         const more = runsStates(load.get("fun")) ? interruptedRunLines(this.#parts.opts.cachedir, jid) : [];
-        this.#giveBack(load, this.#returnLoad(load, interruptedReturn(state, more)));
+        const returned = this.#returnLoad(load, interruptedReturn(state, more));
+        this.#giveBack(load, returned);
+        this.#parts.returners.give(load, returned);
         this.#parts.log.warning(`Job ${jid}, which was ${state} when this minion ended, is returned as interrupted`);
       }
     }

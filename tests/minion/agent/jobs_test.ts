@@ -19,16 +19,18 @@ type Parts = ConstructorParameters<typeof MinionJobs>[0];
 
 /** Jobs whose functions all return this. */
 function openJobs(
-  { cachedir, outcome, left = [], run }: {
+  { cachedir, outcome, left = [], waiting = [], run }: {
     readonly cachedir: string;
     readonly outcome: ValueMap;
     readonly left?: readonly { readonly load: ValueMap; readonly state: ProcState }[];
+    /** The jobs whose returns wait. */
+    readonly waiting?: readonly string[];
     readonly run?: Parts["pool"]["run"];
   },
 ) {
   const { log, lines } = memoryLog();
   const spooled: ValueMap[] = [], noted: string[] = [], removed: string[] = [], spans: string[] = [];
-  const resumed: boolean[] = [];
+  const resumed: boolean[] = [], given: (readonly [ValueMap, ValueMap])[] = [];
   const jobs = new MinionJobs({
     opts: testOpts({ id: "web1", cachedir }),
     log,
@@ -39,8 +41,8 @@ function openJobs(
         return Promise.resolve(outcome);
       }),
     },
-    spool: { add: (returned: ValueMap) => void spooled.push(returned), jids: () => new Set() },
-    returners: { give: () => {} },
+    spool: { add: (returned: ValueMap) => void spooled.push(returned), jids: () => new Set(waiting) },
+    returners: { give: (load: ValueMap, returned: ValueMap) => void given.push([load, returned]) },
     proc: { add: (jid: string) => void noted.push(jid), remove: (jid: string) => void removed.push(jid), left },
     fireMaster: () => Promise.resolve(false),
     fireLocal: () => Promise.resolve(true),
@@ -53,7 +55,7 @@ function openJobs(
       }),
     },
   } as unknown as Parts);
-  return { jobs, lines, spooled, noted, removed, spans, resumed };
+  return { jobs, lines, spooled, noted, removed, spans, resumed, given };
 }
 
 Deno.test("a scheduled job without a proc file runs, and its end is told", () =>
@@ -119,4 +121,22 @@ Deno.test("a job whose command went on without the minion is taken over, and its
     );
     assertEquals(detachedCommands(cachedir, JID), []);
     assertEquals(site.lines.some((line) => line.includes(`Job ${JID}, whose command kept running`)), true);
+  }));
+
+Deno.test("an interrupted job is returned to its returners too, unless its own return waits", () =>
+  withTemporaryDirectory(async (cachedir) => {
+    const jids = [JID, "20261128000000000002"];
+    const left = jids.map((jid) => ({
+      load: map({ jid, fun: "test.sleep", ret: "redis" }),
+      state: "running" as const,
+    }));
+    const site = openJobs({ cachedir, outcome: new Map(), left, waiting: [jids[1]] });
+    await site.jobs.returnLeft();
+    assertEquals(
+      site.given.map((
+        [load, returned],
+      ) => [load, returned.get("jid"), returned.get("interrupted"), returned.get("retcode")]),
+      [[left[0].load, JID, true, 1]],
+    );
+    assertEquals([site.spooled, site.removed], [site.given.map(([, returned]) => returned), jids]);
   }));
