@@ -62,6 +62,8 @@ export type FromEngine =
   | { readonly kind: "fire"; readonly id: number; readonly tag: string; readonly data: Uint8Array }
   /** Asks for the next event of a stream; the first time opens the stream. */
   | { readonly kind: "next"; readonly stream: number; readonly prefixes: readonly string[] }
+  /** The engine reads no more of a stream. */
+  | { readonly kind: "close"; readonly stream: number }
   /** The engine has returned, or failed with `reason`. */
   | { readonly kind: "ended"; readonly reason: string };
 
@@ -159,6 +161,8 @@ export function parseFromEngine(bytes: unknown): FromEngine {
       };
     case "next":
       return { kind, stream: readInteger(fields, "stream", MAX_ID), prefixes: readTexts(fields, "prefixes") };
+    case "close":
+      return { kind, stream: readInteger(fields, "stream", MAX_ID) };
     case "ended":
       return { kind, reason: readText(fields, "reason") };
     default:

@@ -36,7 +36,8 @@ export interface EngineContext {
   fire(tag: string, data: ValueMap | Readonly<Record<string, unknown>>): Promise<boolean>;
   /**
    * The events of the bus from now on whose tags begin with one of `prefixes`, one after the other. A master keeps
-   * them until the engine asks for the next one; on a minion an engine that is too slow misses some.
+   * them until the engine asks for the next one; on a minion an engine that is too slow misses some. Leaving the loop,
+   * or `return` of its iterator, closes the stream.
    */
   events(...prefixes: string[]): AsyncIterable<EngineEvent>;
 }

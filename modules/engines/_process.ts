@@ -206,7 +206,7 @@ class EngineHost {
     const reason = await this.#ended.promise;
     clearTimeout(late);
     worker.terminate();
-    for (const stream of this.#streams.values()) void stream.then((open) => open.close(), () => {});
+    for (const stream of [...this.#streams.keys()]) this.#close(stream);
     return reason;
   }
 
@@ -225,6 +225,8 @@ class EngineHost {
         return void this.#next(message, send).catch((error: unknown) => {
           this.#ended.resolve(`the bus cannot be read: ${messageOf(error)}`);
         });
+      case "close":
+        return this.#close(message.stream);
       case "ended":
         return this.#ended.resolve(message.reason);
       case "ready":
@@ -241,6 +243,11 @@ class EngineHost {
       this.#firing--;
       send({ kind: "fired", id, isTaken });
     });
+  }
+
+  #close(stream: number): void {
+    void this.#streams.get(stream)?.then((open) => open.close(), () => {});
+    this.#streams.delete(stream);
   }
 
   async #next(

@@ -48,18 +48,35 @@ function contextOf({ name, role, opts }: EngineInit, logLevel: number): EngineCo
       send({ kind: "fire", id: request, tag, data: packEngineMap(data) });
       return await promise;
     },
-    async *events(...prefixes) {
-      const stream = ++lastId;
-      for (;;) {
-        const { promise, resolve } = Promise.withResolvers<EngineEvent | undefined>();
-        reading.set(stream, resolve);
-        send({ kind: "next", stream, prefixes });
-        const event = await promise;
-        if (event === undefined) return;
-        yield event;
-      }
-    },
+    events: (...prefixes) => openStream(++lastId, prefixes),
   };
+}
+
+/** The events of a stream. The end of reading closes it, and ends a read that waits. */
+function openStream(stream: number, prefixes: readonly string[]): AsyncGenerator<EngineEvent> {
+  const events = readStream(stream, prefixes);
+  const leave = events.return.bind(events);
+  events.return = (value) => {
+    reading.get(stream)?.(undefined);
+    return leave(value);
+  };
+  return events;
+}
+
+async function* readStream(stream: number, prefixes: readonly string[]): AsyncGenerator<EngineEvent> {
+  try {
+    for (;;) {
+      const { promise, resolve } = Promise.withResolvers<EngineEvent | undefined>();
+      reading.set(stream, resolve);
+      send({ kind: "next", stream, prefixes });
+      const event = await promise;
+      if (event === undefined) return;
+      yield event;
+    }
+  } finally {
+    reading.delete(stream);
+    send({ kind: "close", stream });
+  }
 }
 
 /** Runs the engine; a thrown error is the reason of its end. */

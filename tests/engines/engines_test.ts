@@ -52,6 +52,20 @@ const ENDING: Readonly<Record<string, readonly [text: string, reason: string]>> 
     "export const start = { run: (_, { events }) => Promise.all(Array.from({ length: 17 }, () => events('no/').next())) };\n",
     "more than 16 streams of events",
   ],
+  leaver: [
+    `export const start = {
+  async run(_, { events }) {
+    for (let n = 0; n < 40; n++) {
+      const all = events("no/"), first = all.next();
+      await all.return();
+      await first;
+    }
+    throw new Error("all streams are closed");
+  },
+};
+`,
+    "all streams are closed",
+  ],
 };
 
 Deno.test("engines are names, maps of one name or a map; mistakes are named, and the others count", () => {
@@ -132,7 +146,7 @@ Deno.test("own engines run beside broken ones, each with its permissions; a kill
     for (const [name, reason] of Object.entries(reasons)) {
       assertStringIncludes(String(engineOf(report, name).get("error")), reason);
     }
-    assertEquals(isMap(report) && report.get("mistakes"), ["engines, entry 15: it is no name: 7"]);
+    assertEquals(isMap(report) && report.get("mistakes"), ["engines, entry 16: it is no name: 7"]);
     const { pid } = Object.fromEntries(await statusOf(fleet, "echo"));
     assert(typeof pid === "number");
     Deno.kill(pid, "SIGKILL");

@@ -9,10 +9,13 @@ import {
   unpackEngineInit,
   unpackEngineMap,
 } from "#lib/engines/messages.ts";
+import { packOpts } from "#lib/config/opts_transfer.ts";
 import { WireError } from "#lib/errors.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map, toValue } from "#lib/values/value.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { testOpts } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const DATA = packEngineMap(map({ a: 1 }));
 const INIT: EngineInit = { role: "minion", opts: DATA, name: "hook", module: "webhook", options: DATA };
@@ -30,6 +33,7 @@ const FROM: readonly FromEngine[] = [
   { kind: "log", level: 20, text: "a line" },
   { kind: "fire", id: 1, tag: "a/b", data: DATA },
   { kind: "next", stream: 2, prefixes: ["a/", ""] },
+  { kind: "close", stream: 2 },
   { kind: "ended", reason: "" },
 ];
 
@@ -50,6 +54,7 @@ Deno.test("what is no message is refused with what is wrong", () => {
     [parseFromEngine, bytes({ kind: "stop" }), "a message of the unknown kind stop"],
     [parseFromEngine, bytes({ kind: "fire", id: 1, tag: "a", data: "text" }), "data"],
     [parseFromEngine, bytes({ kind: "log", level: 20, text: "x".repeat(65_537) }), "text"],
+    [parseFromEngine, bytes({ kind: "close" }), "stream"],
     [parseFromEngine, bytes({ kind: "next", stream: 1, prefixes: "a" }), "prefixes"],
     [unpackEngineMap, encode(["a"], "disk"), "a part of a message that is no map"],
   ];
@@ -57,3 +62,42 @@ Deno.test("what is no message is refused with what is wrong", () => {
     assertStringIncludes(assertThrows(() => parse(given as Uint8Array), WireError).message, text);
   }
 });
+
+/** An engine that leaves a loop over events, then `return`s an iterator that waits, and then ends. */
+const LEAVER = `export const start = {
+  async run(_, { events, fire }) {
+    for await (const { tag } of events("a/")) {
+      void fire("left", { tag });
+      break;
+    }
+    const all = events("b/"), waiting = all.next();
+    await all.return();
+    void fire("returned", { isDone: (await waiting).done });
+  },
+};
+`;
+
+Deno.test("an engine that leaves a loop over events, or returns the iterator, closes the stream", () =>
+  withTemporaryDirectory(async (root) => {
+    Deno.writeTextFileSync(`${root}/leaver.ts`, LEAVER);
+    const opts = packOpts("minion", testOpts({ id: "m1" }));
+    const worker = new Worker(import.meta.resolve("#modules/engines/_worker.ts"), { type: "module" });
+    const send = (message: ToEngine) => worker.postMessage(packEngine(message));
+    const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+    const told: string[] = [];
+    worker.onmessage = ({ data }) => {
+      const message = parseFromEngine(data);
+      if (message.kind === "ready") {
+        const init = { ...INIT, opts, name: "leaver", module: "leaver", options: packEngineMap(new Map()) };
+        send({ kind: "start", init, directories: [root], logLevel: 20 });
+      } else if (message.kind === "ended") end(message.reason);
+      else if (message.kind === "fire") told.push(`${message.tag} ${[...unpackEngineMap(message.data).values()]}`);
+      else if (message.kind !== "log") told.push(`${message.kind} ${message.stream}`);
+      if (message.kind === "next" && message.prefixes[0] === "a/") {
+        send({ kind: "event", stream: message.stream, tag: "a/b", data: DATA });
+      }
+    };
+    const reason = await ended;
+    worker.terminate();
+    assertEquals([reason, told], ["", ["next 1", "left a/b", "close 1", "next 3", "close 3", "returned true"]]);
+  }));
