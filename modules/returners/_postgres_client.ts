@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Client } from "pg";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { ReturnerOptions } from "#lib/returners/options.ts";
 import { numbered, type SqlClient, textRow } from "#lib/returners/sql_returner.ts";
@@ -20,6 +21,9 @@ const STATEMENT_MS = 60_000;
 /** Classes of SQLSTATE that say that the values are wrong: data exception, integrity, program limit. */
 const CONTENT_CLASSES = ["22", "23", "54"];
 
+/** The SQLSTATE of a connection that pg_hba.conf does not admit. */
+const NOT_ADMITTED = "28000";
+
 /** How a returner names its options. */
 export interface PostgresOptions {
   readonly names: readonly string[];
@@ -36,8 +40,9 @@ export async function connectPostgres(
   ret?: ValueMap,
 ): Promise<SqlClient> {
   const options = new ReturnerOptions(names, context, ret);
+  const ways = waysToConnect(tls ? options : undefined);
   const library = await postgresLibrary();
-  const client = new library.Client({
+  const settings = {
     host: options.text("host") ?? "localhost",
     port: options.integer("port") ?? 5432,
     user: options.text("user") ?? "salt",
@@ -45,11 +50,24 @@ export async function connectPostgres(
     database: options.text("db") ?? "salt",
     connectionTimeoutMillis: (options.integer("connect_timeout") ?? CONNECT_S) * 1000,
     statement_timeout: STATEMENT_MS,
-    ssl: tls ? tlsOptions(options) : false,
-  });
-  // An error between two statements is that of the next one.
-  client.on("error", (error: Error) => context.log("debug", `The connection to PostgreSQL failed: ${error.message}`));
-  await client.connect();
+  };
+  const connect = async ([ssl, ...others]: readonly (TlsSettings | false)[]): Promise<Client> => {
+    const client = new library.Client({ ...settings, ssl });
+    // An error between two statements is that of the next one.
+    client.on("error", (error: Error) => context.log("debug", `The connection to PostgreSQL failed: ${error.message}`));
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      void client.end().catch(() => {}); // it has failed already
+      // What the server's pg_hba.conf does not admit in this way, it may admit in the other one.
+      const isRefused = error instanceof library.DatabaseError && error.code === NOT_ADMITTED;
+      const hasNoTls = ssl !== false && !(error instanceof library.DatabaseError);
+      if (others.length > 0 && (isRefused || hasNoTls)) return await connect(others);
+      throw error;
+    }
+  };
+  const client = await connect(ways);
   return {
     async query(statement, parameters = []) {
       // PostgreSQL has no text with a NUL.
@@ -73,16 +91,17 @@ function withoutNul(text: string): string {
   return text.replaceAll("\0", "\ufffd").replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1\ufffd");
 }
 
-/** libpq's `sslmode` and files. */
-function tlsOptions(options: ReturnerOptions): TlsSettings | false {
-  const mode = options.text("sslmode") ?? "prefer";
-  const [ca, cert, key] = ["sslrootcert", "sslcert", "sslkey"].map((name) => fileText(options, name));
-  if (mode === "allow" || mode === "prefer" && ca === undefined && cert === undefined) return false;
+/** The ways to connect by libpq's `sslmode` and files, in their order; without options those of its default. */
+function waysToConnect(options: ReturnerOptions | undefined): (TlsSettings | false)[] {
+  const mode = options?.text("sslmode") ?? "prefer";
+  const [ca, cert, key] = ["sslrootcert", "sslcert", "sslkey"].map((name) => options && fileText(options, name));
+  if (mode === "allow") return [false, tlsSettings({ sslmode: "prefer", ca, cert, key })];
   const sslmode = SSL_MODES.find((known) => known === mode);
   if (sslmode === undefined) {
     throw new InvocationError(`sslmode is none of disable, allow, prefer, require, verify-ca, verify-full: ${mode}`);
   }
-  return tlsSettings({ sslmode, ca, cert, key });
+  const settings = tlsSettings({ sslmode, ca, cert, key });
+  return mode === "prefer" ? [settings, false] : [settings];
 }
 
 function fileText(options: ReturnerOptions, name: string): string | undefined {

@@ -8,12 +8,16 @@ import { loadFamily } from "#lib/plugins/loader.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
-import { UnstorableError } from "#lib/errors.ts";
+import { dirName } from "#lib/os/paths.ts";
+import { InvocationError, messageOf, UnstorableError } from "#lib/errors.ts";
+import { connectPostgres } from "#modules/returners/_postgres_client.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { returnerContext } from "#tests/support/calls/returner_context.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import {
   MYSQL_TABLES,
   POSTGRES_TABLES,
+  type PostgresServer,
   startMariadb,
   startPostgres,
   startRedis,
@@ -98,6 +102,54 @@ for (const [name, json, password] of [["pgjsonb", "jsonb", "pass"], ["postgres",
     );
   });
 }
+
+withServer(
+  "returners use TLS with PostgreSQL as libpq's sslmode says, by what the server admits",
+  "postgres",
+  () => startPostgres({ tls: true }),
+  async (server) => {
+    const { certificate, port } = server as PostgresServer;
+    /** Lets the server admit connections from this host by `kinds` alone. */
+    const admit = async (...kinds: readonly string[]) => {
+      const lines = ["local all all trust", ...kinds.map((kind) => `${kind} all all 127.0.0.1/32 trust`)];
+      Deno.writeTextFileSync(`${dirName(certificate)}/pg_hba.conf`, `${lines.join("\n")}\n`);
+      await server.sql("select pg_reload_conf()");
+    };
+    const place = { host: "127.0.0.1", port, user: "salt" };
+    /** Whether the connection has TLS; `refused`: there is none. */
+    const hasTls = async (sslmode?: string) => {
+      const names = ["returner.pgjsonb"], options = { ...place, ...sslmode !== undefined && { sslmode } };
+      const context = returnerContext({ "returner.pgjsonb": options });
+      try {
+        const client = await connectPostgres({ names, password: "pass", tls: sslmode !== undefined }, context);
+        const [row] = await client.query("select ssl::text from pg_stat_ssl where pid = pg_backend_pid()");
+        await client.close();
+        return row.ssl === "true";
+      } catch (error) {
+        if (messageOf(error).includes("no pg_hba.conf entry")) return "refused";
+        throw error;
+      }
+    };
+    const modes = ["disable", "allow", "prefer", "require", undefined];
+    const found = async () => {
+      const all: unknown[] = [];
+      for (const mode of modes) all.push(await hasTls(mode));
+      return all;
+    };
+    assertEquals(await found(), [false, false, true, true, true]);
+    await admit("hostssl");
+    await eventually(async () => await hasTls("disable") === "refused", { what: "the new rules" });
+    assertEquals(await found(), ["refused", true, true, true, true]);
+    await admit("hostnossl");
+    await eventually(async () => await hasTls("require") === "refused", { what: "the new rules" });
+    assertEquals(await found(), [false, false, false, "refused", false]);
+    await assertRejects(
+      () => hasTls("always"),
+      InvocationError,
+      "sslmode is none of disable, allow, prefer, require, ",
+    );
+  },
+);
 
 withServer("mysql stores in MariaDB and reads again", "mariadbd", startMariadb, async (server) => {
   await server.sql(MYSQL_TABLES);
