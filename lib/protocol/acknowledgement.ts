@@ -10,11 +10,12 @@
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The commands whose answers are acknowledgements. */
-export type AcknowledgedCommand = "_return" | "_minion_event";
+export type AcknowledgedCommand = "_return" | "_syndic_return" | "_minion_event";
 
 const DONE: Readonly<Record<AcknowledgedCommand, (answer: Value) => boolean>> = {
   // "": the master already has this minion's return for this job.
   _return: (answer) => answer === null || answer === "",
+  _syndic_return: (answer) => answer === null || answer === "",
   _minion_event: (answer) => answer === null,
 };
 

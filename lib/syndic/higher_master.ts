@@ -4,6 +4,7 @@
  * @module
  */
 
+import { WireError } from "#lib/errors.ts";
 import { type MasterEntry, masterName } from "#lib/config/master_entries.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { JidMemory } from "#lib/minion/masters/jid_memory.ts";
@@ -15,7 +16,9 @@ import { ReturnSpool, spoolRules } from "#lib/minion/masters/return_spool.ts";
 import type { Applicant } from "#lib/minion/masters/sign_in.ts";
 import { masterSpool } from "#lib/minion/masters/spool_directories.ts";
 import { Subscription } from "#lib/minion/masters/subscription.ts";
+import { isDone } from "#lib/protocol/acknowledgement.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { truncateValue } from "#lib/text/truncate.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Events in one request. */
@@ -54,7 +57,11 @@ export class HigherMaster {
     const { closing, log } = parts, addresses = addressesOf(entry, opts);
     this.#spool = new ReturnSpool({
       directory: `${parts.directory}/${masterSpool(this.name)}`,
-      send: async (load) => void await this.#link.request(load, closing),
+      send: async (load) => {
+        const answer = await this.#link.request(load, closing);
+        if (isDone(load.get("cmd"), answer)) return;
+        throw new WireError(`The master could not take it, and answered ${truncateValue(answer)}`);
+      },
       answers: () => this.#link.answers(closing),
       ...spoolRules(opts),
       log,

@@ -1,8 +1,21 @@
-/** What a syndic keeps while a higher master is slow. */
+/** What a syndic keeps while a higher master is slow, or cannot take it. */
 
 import { Forwarded } from "#lib/syndic/forwarded.ts";
 import { isMap, map } from "#lib/values/value.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { JidMemory } from "#lib/minion/masters/jid_memory.ts";
+import { HigherMaster } from "#lib/syndic/higher_master.ts";
 import { assertEquals } from "#tests/support/assert.ts";
+import { testOpts } from "#tests/support/calls/job_context.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import {
+  applicant,
+  MasterKeys,
+  memoryLog,
+  ScriptedMaster,
+  TEST_KEY_BITS,
+} from "#tests/support/fleet/scripted_master.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const forwarded = () => new Forwarded("below", { loadOf: () => Promise.resolve(undefined), hwm: 10 });
 const event = (text: string) => ({ tag: "a/b", data: map({ id: "web1", text }) });
@@ -35,3 +48,40 @@ Deno.test("returns of many bytes are to be taken before more of them come", asyn
   assertEquals(isMap(taken.get("20260101000000000000")?.get("return")), true);
   assertEquals(held.hasManyReturns, false);
 });
+
+Deno.test("returns that a higher master could not store are sent again, until it has them", () =>
+  withTemporaryDirectory(async (root) => {
+    await using master = await ScriptedMaster.start(await MasterKeys.make());
+    const refusal = map({ error: "Not all of the returns are in the job cache" });
+    const sent: unknown[] = [];
+    master.script = (request) => {
+      if (request.cmd !== "_syndic_return") return master.honest(request);
+      sent.push(request.load.get("load"));
+      return master.keys.reply(request.load, sent.length < 3 ? refusal : null);
+    };
+    const port = Number(master.address.split(":").at(-1));
+    const { log, lines } = memoryLog(), closing = new AbortController();
+    const opts = testOpts({ id: "web1", pki_dir: root, return_retry_timer: 0, return_retry_timer_max: 0 });
+    const top = new HigherMaster({
+      opts,
+      applicant: applicant(await PrivateKey.generate(TEST_KEY_BITS), root),
+      log,
+      jids: new JidMemory({ min: 10, log }),
+      directory: `${root}/returns`,
+      closing: closing.signal,
+      take: () => {},
+      onServing: () => {},
+      fail: (error) => void lines.push(String(error)),
+    }, { host: "127.0.0.1", port });
+    const job = map({ id: "web1", jid: "20260101000000000000", return: { below: { return: 1, retcode: 0 } } });
+    top.giveBack([job]);
+    const waiting = () =>
+      [...Deno.readDirSync(`${root}/returns`)].flatMap(({ name }) =>
+        [...Deno.readDirSync(`${root}/returns/${name}`)].filter((entry) => entry.name.endsWith(".p"))
+      );
+    await eventually(() => sent.length === 3 && waiting().length === 0, { what: "the third try" });
+    assertEquals(sent, [[job], [job], [job]]);
+    assertEquals(lines.filter((line) => line.includes("could not take it")).length, 2, lines.join("\n"));
+    closing.abort();
+    await top.close();
+  }));

@@ -13,6 +13,7 @@ import { minionMayFire } from "#lib/bus/minion_tags.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { namesIn } from "#lib/os/directory_names.ts";
+import { notDone } from "#lib/protocol/acknowledgement.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
@@ -57,7 +58,7 @@ function isBelow(id: Value | undefined, { auth: { keys } }: Needs<"auth">): id i
 
 /**
  * `_syndic_return`: stores the returns of minions below, and fires their events.
- * @returns Salt's answer: `null`.
+ * @returns Salt's answer: `null`; or that not all of them are in the job cache, so that the syndic sends them again.
  */
 export async function storeSyndicReturns(load: ValueMap, id: string, services: SyndicNeeds): Promise<Value> {
   if (!maySpeakForOthers(id, services)) {
@@ -66,7 +67,7 @@ export async function storeSyndicReturns(load: ValueMap, id: string, services: S
   }
   noteSyndic(id, services);
   const sent = load.get("load") ?? null;
-  let left = MAX_RETURNS;
+  let left = MAX_RETURNS, areKept = true;
   for (const job of Array.isArray(sent) ? sent : [sent]) {
     const returns = isMap(job) ? job.get("return") : undefined;
     const jid = isMap(job) ? job.get("jid") : undefined;
@@ -74,18 +75,23 @@ export async function storeSyndicReturns(load: ValueMap, id: string, services: S
       services.warn(`Syndic ${id} sent returns that cannot be read: ${truncateValue(job)}`);
       continue;
     }
-    await storeLoadFromBelow(jid, job.get("load"), services);
+    if (!await storeLoadFromBelow(jid, job.get("load"), services)) areKept = false;
     for (const [minion, returned] of returns) {
       if (left-- <= 0) {
         services.warn(`Syndic ${id} sent more than ${MAX_RETURNS} returns at once; the others are dropped`);
-        return null;
+        return answer(areKept);
       }
-      await storeOne({ jid, minion, returned, job }, id, services);
+      if (!await storeOne({ jid, minion, returned, job }, id, services)) areKept = false;
     }
   }
-  return null;
+  return answer(areKept);
 }
 
+function answer(areKept: boolean): Value {
+  return areKept ? null : notDone("Not all of the returns are in the job cache");
+}
+
+/** @returns Whether it must not be sent again. */
 async function storeOne(
   { jid, minion, returned, job }: {
     readonly jid: string;
@@ -95,35 +101,41 @@ async function storeOne(
   },
   syndic: string,
   services: SyndicNeeds,
-): Promise<void> {
+): Promise<boolean> {
   if (!isBelow(minion, services)) {
     services.warn(
       `Syndic ${syndic} sent a return of ${truncateValue(minion)}, which has a key here or is no id: dropped`,
     );
-    return;
+    return true;
   }
-  if (!isMap(returned) || !returned.has("return")) return;
+  if (!isMap(returned) || !returned.has("return")) return true;
   const whole = map({ jid, id: minion });
   for (const [key, value] of returned) if (key !== "sig" && key !== "cmd") whole.set(key, value);
   for (const key of COMMON) if (job.has(key) && job.get(key) !== null) whole.set(key, job.get(key) ?? null);
   // Who it is of and for which job is decided above.
-  await storeReturn(whole.set("jid", jid).set("id", minion), minion, services);
+  // Otherwise it was stored, is there already, or is dropped.
+  return !isMap(await storeReturn(whole.set("jid", jid).set("id", minion), minion, services));
 }
 
-/** The load of a job that was started below; one of this master's own stays as it is. */
+/**
+ * Stores the load of a job that was started below; one of this master's own stays as it is.
+ * @returns Whether it must not be sent again.
+ */
 async function storeLoadFromBelow(
   jid: string,
   load: Value | undefined,
   { opts, jobs: { store }, log }: SyndicNeeds,
-): Promise<void> {
-  if (!isMap(load) || load.size === 0 || !opts.job_cache || opts.ext_job_cache !== "") return;
+): Promise<boolean> {
+  if (!isMap(load) || load.size === 0 || !opts.job_cache || opts.ext_job_cache !== "") return true;
   try {
-    if (await store.getLoad(jid) !== undefined) return;
+    if (await store.getLoad(jid) !== undefined) return true;
     await store.prepare(jid);
     await store.saveLoad(jid, new Map(load).set("jid", jid), onlyStrings(load.get("Minions")));
+    return true;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid}, which a syndic reports, is not in the job cache: ${error.message}`);
+    return false;
   }
 }
 

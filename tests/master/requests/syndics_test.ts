@@ -3,6 +3,7 @@
  * @module
  */
 
+import { isDone } from "#lib/protocol/acknowledgement.ts";
 import { minionCommand } from "#lib/master/requests/minion_commands.ts";
 import { publishCommand, publishOwn } from "#lib/master/requests/publish.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
@@ -165,7 +166,10 @@ Deno.test("what a syndic says of jobs that the job cache cannot take is logged, 
   Deno.writeTextFileSync(`${services.opts.cachedir}/jobs`, "in the place of the directory");
   const load = map({ fun: "test.ping", tgt: "*", Minions: ["below"] });
   const job = map({ jid: JID, fun: "test.ping", load, return: { below: { return: 1, retcode: 0 } } });
-  await minionCommand(map({ cmd: "_syndic_return", id: "s1", load: [job] }), "s1", services);
+  const send = () => minionCommand(map({ cmd: "_syndic_return", id: "s1", load: [job] }), "s1", services);
+  const refusal = map({ error: "Not all of the returns are in the job cache" });
+  assertEquals((await send()).value, refusal);
+  assertEquals(isDone("_syndic_return", refusal), false);
   const events = [map({ tag: `salt/job/${JID}/new`, data: { jid: JID, minions: ["below"] } })];
   await minionCommand(map({ cmd: "_minion_event", id: "s1", pretag: "syndic/s1", events }), "s1", services);
   assertEquals(services.fired.map(({ tag }) => tag), [
@@ -180,6 +184,15 @@ Deno.test("what a syndic says of jobs that the job cache cannot take is logged, 
       `ERROR: The minions of job ${JID} below s1 are not in the job cache: `,
     ]
   ) assertStringIncludes(log, line);
+  // The syndic sends them again, until they are stored.
+  Deno.removeSync(`${services.opts.cachedir}/jobs`);
+  assertEquals((await send()).value, null);
+  assertEquals([...services.stored.getReturns(JID).keys(), services.stored.getLoad(JID)?.get("fun")], [
+    "below",
+    "test.ping",
+  ]);
+  const again = (await send()).value;
+  assertEquals([again, isDone("_syndic_return", again)], [null, true]);
   // Without a job cache nothing is to be stored.
   using without = await openSite({ job_cache: false });
   await minionCommand(map({ cmd: "_minion_event", id: "s1", pretag: "syndic/s1", events }), "s1", without);
