@@ -46,7 +46,7 @@ export interface CommandRequest {
   readonly cmd: Value;
   /** Absolute path of the working directory; default: the user's home. */
   readonly cwd?: string | null;
-  /** The command's input; `\n` in it becomes a line end unless `stdin_raw_newlines`. */
+  /** The command's input: bytes, or a text in which `\n` becomes a line end unless `stdin_raw_newlines`. */
   readonly stdin?: Value;
   /** Whether `\n` in `stdin` stays as it is. */
   readonly stdin_raw_newlines?: boolean;
@@ -345,7 +345,7 @@ function parseUmask(umask: Value): string | undefined {
 }
 
 function standardInput({ stdin = null, stdin_raw_newlines = false }: CommandRequest): Uint8Array | undefined {
-  if (stdin === null) return undefined;
+  if (stdin === null || stdin instanceof Uint8Array) return stdin ?? undefined;
   return new TextEncoder().encode(stdin_raw_newlines ? str(stdin) : str(stdin).replaceAll("\\n", "\n"));
 }
 

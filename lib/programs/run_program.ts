@@ -13,7 +13,7 @@ import { which } from "./which.ts";
 export interface ProgramOptions {
   /** More environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** Time limit in seconds; then it is ended, its `retcode` is 1, and its `stdout` gives the reason. */
   readonly timeout?: number;
   readonly cwd?: string;

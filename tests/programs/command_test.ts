@@ -55,6 +55,7 @@ const CASES: [string, Partial<CommandRequest>, Partial<CommandResult>][] = [
   ["cat", { stdin: "a\\nb" }, { stdout: "a\nb" }],
   ["cat", { stdin: "a\\nb", stdin_raw_newlines: true }, { stdout: "a\\nb" }],
   ["cat", { stdin: 12 }, { stdout: "12" }],
+  ["od -An -tx1", { stdin: Uint8Array.of(0, 255, 92, 110) }, { stdout: " 00 ff 5c 6e" }],
   ["cat", {}, { stdout: "" }],
   ["echo $A-$B", { env: map({ A: 1, B: null }) }, { stdout: "1-" }],
   ["echo $A-$B", { env: [map({ A: true }), map({ B: "x y" })] }, { stdout: "True-x y" }],

@@ -34,8 +34,13 @@ async function quietly(context: JobContext, name: string, words: string[], drive
 }
 
 /** The checksum of a file in a container; `undefined`: it cannot be read. */
-async function sha256In(context: JobContext, name: string, path: string): Promise<string | undefined> {
-  const { stdout } = await quietly(context, name, ["sha256sum", path]);
+async function sha256In(
+  context: JobContext,
+  name: string,
+  path: string,
+  driver: string | null = null,
+): Promise<string | undefined> {
+  const { stdout } = await quietly(context, name, ["sha256sum", path], driver);
   return stdout.split(/\s/)[0] || undefined;
 }
 
@@ -159,12 +164,12 @@ export async function copyIntoContainer(context: JobContext, copy: Copy): Promis
     throw new CommandError(`Destination path ${dest} already exists. Use overwrite=True to overwrite it`);
   }
   const sum: Value = await context.call("file.get_sum", [file, "sha256"]);
-  if (sum === await sha256In(context, name, dest)) return true;
+  if (sum === await sha256In(context, name, dest, exec_driver)) return true;
   const stdin = joinBytes([await Deno.readFile(file)]);
   // An empty file has no input that could be given.
   const words = stdin.length === 0 ? ["cp", "/dev/null", dest] : ["tee", dest];
   await runInContainer(context, name, words, { ...QUIET, exec_driver, stdin, quiet: true });
-  return sum === await sha256In(context, name, dest);
+  return sum === await sha256In(context, name, dest, exec_driver);
 }
 
 export const copy_to: ModuleFunction<JobContext> = fn({

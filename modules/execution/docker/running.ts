@@ -132,7 +132,7 @@ async function byNsenter(
     [...enter, ...words.map((word, i) => i === 0 ? checkedWord(word, "command") : word)],
     context,
     {
-      ...stdin !== null && { stdin: typeof stdin === "string" ? stdin : new TextDecoder().decode(stdin) },
+      ...stdin !== null && { stdin },
       joined: joins,
     },
   );

@@ -11,6 +11,7 @@ import { map, str, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
 import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { run } from "#tests/support/processes.ts";
+import { SearchPath } from "#tests/support/search_path.ts";
 import { withAnswers } from "./docker_answers.ts";
 
 /** An answer of the engine that it could not do it. */
@@ -76,6 +77,29 @@ Deno.test("a program that fails while it has input fails the archive", async () 
   assertEquals((await read("cat", [], [new Uint8Array(5)])).map(({ length }) => length), [5]);
   assertEquals(context.children.filter(({ state }) => state === "ended").length, 3);
 });
+
+/** An nsenter that starts the program on this host. */
+const NSENTER = `#!/bin/sh
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+`;
+
+Deno.test("docker.copy_to gives a program in the container any bytes, also by nsenter", () =>
+  withAnswers(
+    { "GET /containers/box/json": JSON.stringify({ State: { Running: true, Pid: 42 } }) },
+    async (context, root) => {
+      Deno.mkdirSync(`${root}/bin`);
+      Deno.writeTextFileSync(`${root}/bin/nsenter`, NSENTER, { mode: 0o755 });
+      using _path = new SearchPath(`${root}/bin`);
+      const bytes = Uint8Array.from({ length: 512 }, (_, i) => i % 256);
+      Deno.writeFileSync(`${root}/file`, bytes);
+      const copy = () =>
+        resultOrError(context, "docker.copy_to", ["box", `${root}/file`, `${root}/copy`], { exec_driver: "nsenter" });
+      assertEquals(await copy(), true);
+      assertEquals(Deno.readFileSync(`${root}/copy`), bytes);
+    },
+  ));
 
 Deno.test("docker: answers of an engine that say nothing, or cannot be read, are errors", () =>
   withAnswers({
@@ -287,10 +311,10 @@ Deno.test("docker.rm: one that removes itself is waited for; one that stays paus
   return withAnswers({
     "GET /containers/json": list,
     "GET /containers/self/json": JSON.stringify(state(true)),
-    "POST /containers/self/stop": inTurn({}),
+    "POST /containers/self/stop": bodiesInTurn({}),
     "POST /containers/self/wait": waited("self", Response.json({ StatusCode: 0 })),
     "GET /containers/other/json": JSON.stringify(state(true)),
-    "POST /containers/other/stop": inTurn({}),
+    "POST /containers/other/stop": bodiesInTurn({}),
     "POST /containers/other/wait": waited("other", Response.json({ message: "No such container" }, { status: 404 })),
     "GET /containers/held/json": JSON.stringify(state(true, true)),
   }, async (context) => {
