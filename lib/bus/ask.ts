@@ -64,7 +64,7 @@ export interface Answering {
   answer(question: ValueMap): Promise<QuestionAnswer | undefined>;
   /** The tag of the answer to a question that failed. */
   failed(question: ValueMap): string;
-  /** Called when the bus did not take an answer, or a question failed. */
+  /** Called when a question failed. */
   report(text: string): void;
 }
 
@@ -83,7 +83,7 @@ export async function answerQuestions(
     const data = new Map(answer.data);
     const number = event.data.get(QUESTION_ID);
     if (number !== undefined) data.set(QUESTION_ID, number);
-    if (!await sender.fire(answer.tag, stamp(data))) answering.report(`the bus did not take the answer ${answer.tag}`);
+    await sender.fire(answer.tag, stamp(data));
   }
 }
 

@@ -23,7 +23,9 @@ import { PresenceExchange } from "./presence_exchange.ts";
 const RETRY_MS = 1_000;
 
 /** Exchanges events and presence. */
-export function eventPart({ opts, log, database, startedMs }: ClusterContext): ClusterPart {
+export function eventPart(
+  { opts, log, database, startedMs }: Pick<ClusterContext, "opts" | "log" | "database" | "startedMs">,
+): ClusterPart {
   const bus = new EventSender(masterBus(opts.sock_dir).pull), ending = new AbortController();
   const data = new DataCache(opts.cachedir, { log: log.error });
   const presence = new PresenceExchange({

@@ -24,8 +24,11 @@ const CLEAN_MS = 60_000;
 /** What came of a job of this master. */
 export type PublishOutcome = "committed" | "away";
 
+/** What it needs of the context. */
+type JobPartContext = Pick<ClusterContext, "opts" | "log" | "database" | "keys" | "flags" | "jobSecret">;
+
 /** Exchanges jobs; the holder of the lease `maintenance` removes what is over. */
-export function jobPart({ opts, log, database, keys, flags, jobSecret }: ClusterContext): ClusterPart {
+export function jobPart({ opts, log, database, keys, flags, jobSecret }: JobPartContext): ClusterPart {
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
   const undelivered = new UndeliveredJobs(opts.cachedir, jobSecret);

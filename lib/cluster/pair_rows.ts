@@ -95,9 +95,8 @@ export function presentPair({ pairs, statements }: ClusterPairs, nowMs: number):
 /** Whether a master with this public key belongs to the cluster: it has a present pair, or one that led to it. */
 export function isPairOf({ pairs, statements }: ClusterPairs, pem: string): boolean {
   const newest = pairs.at(-1);
-  if (newest === undefined) return false;
-  const to = PrivateKey.fromPem(newest).publicKey.pem;
-  return pathOfKeys("master", statements, { from: pem, to }) !== undefined;
+  const to = newest && PrivateKey.fromPem(newest).publicKey.pem;
+  return to !== undefined && pathOfKeys("master", statements, { from: pem, to }) !== undefined;
 }
 
 /**

@@ -183,7 +183,6 @@ export class PresenceExchange {
 
   /** Peers die and the database goes away without an event. */
   #lookLater(): void {
-    if (this.#closed) return;
     this.#look = setTimeout(() => {
       this.#showing.ask();
       this.#lookLater();

@@ -149,13 +149,15 @@ interface End {
   /** A field of its key. */
   readonly n?: string;
   readonly callback?: Readonly<Record<string, string>>;
+  /** What its endpoint for users says; without it, it has none. */
+  readonly userinfo?: Readonly<Record<string, unknown>>;
   /** Options of `external_auth: oidc`. */
   readonly options?: Readonly<Record<string, string>>;
 }
 
 /** Logs in at a scripted provider; gives the user, and how often its keys were asked. */
 async function logIn(
-  { claims, header, signer = own, token, n, callback, options }: End,
+  { claims, header, signer = own, token, n, callback, options, userinfo }: End,
 ): Promise<{ user: OidcUser; keys: number }> {
   let keys = 0, nonce = "";
   const idToken = async () => {
@@ -173,14 +175,21 @@ async function logIn(
     const sig = await crypto.subtle.sign(RSA.name, signer.privateKey, new TextEncoder().encode(signed));
     return `${signed}.${base64url(new Uint8Array(sig))}`;
   };
-  const by = async (url: unknown) => {
+  const by = async (url: unknown, init: RequestInit = {}) => {
     const { pathname } = new URL(String(url));
     if (pathname.endsWith("/jwks")) {
       keys++;
       const jwk = await crypto.subtle.exportKey("jwk", own.publicKey);
       return Response.json({ keys: [{ ...jwk, kid: "k1", use: "sig", ...n !== undefined && { n } }] });
     }
-    if (!pathname.endsWith("/token")) return says({ token_endpoint: `${ISSUER}/token`, jwks_uri: `${ISSUER}/jwks` });
+    if (pathname.endsWith("/me")) {
+      assertEquals(new Headers(init.headers).get("authorization"), "Bearer a");
+      return Response.json(userinfo);
+    }
+    if (!pathname.endsWith("/token")) {
+      const more: Record<string, string> = userinfo === undefined ? {} : { userinfo_endpoint: `${ISSUER}/me` };
+      return says({ token_endpoint: `${ISSUER}/token`, jwks_uri: `${ISSUER}/jwks`, ...more });
+    }
     return token?.() ?? Response.json({ access_token: "a", token_type: "bearer", id_token: await idToken() });
   };
   let user: OidcUser | undefined;
@@ -201,6 +210,21 @@ async function logIn(
 
 Deno.test("a log-in that ends well gives the user of the ID token", async () => {
   assertEquals(await logIn({}), { user: { name: "ann", groups: ["ops"], untilS: nowS + 600 }, keys: 1 });
+});
+
+Deno.test("groups that the ID token does not name come from the endpoint for users; what the token says goes before", async () => {
+  const userinfo = { sub: "ann", groups: ["dev"], preferred_username: "other" };
+  const groups = async (end: End) => (await logIn(end)).user.groups;
+  assertEquals(await groups({ userinfo }), ["ops"]);
+  const { user } = await logIn({ claims: { groups: undefined, preferred_username: "ann" }, userinfo });
+  assertEquals([user.name, user.groups], ["ann", ["dev"]]);
+  assertEquals(await groups({ claims: { groups: undefined } }), []);
+  // Another user's.
+  await assertRejects(
+    () => groups({ claims: { groups: undefined }, userinfo: { ...userinfo, sub: "bob" } }),
+    Error,
+    "1: the provider's answer is not as it must be",
+  );
 });
 
 Deno.test("the file of the secret is read at each log-in, and its lack is the operator's to mend", () =>

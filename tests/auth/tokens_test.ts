@@ -97,6 +97,18 @@ Deno.test("a user has a bounded number of tokens: the oldest are removed, and th
   });
 });
 
+Deno.test("the tokens that are named are removed, and counted", () => {
+  withTokens((tokens, directory) => {
+    const texts = ["fred", "ann", "fred"].map((name) =>
+      str(tokens.make({ ...FRED, name }, 60).data.get("token") ?? "")
+    );
+    Deno.writeTextFileSync(`${directory}/notes`, "no token");
+    assertEquals(tokens.removeAll(({ name }) => name === "fred"), 2);
+    assertEquals(texts.map((text) => tokens.get(text)?.name), [undefined, "ann", undefined]);
+    assertEquals(tokens.removeAll(({ name }) => name === "fred"), 0);
+  });
+});
+
 Deno.test("one round looks at a thousand files, so that a full directory holds nothing up", () => {
   withTokens((tokens, directory) => {
     writeTokens(directory, 1_500, { expire: -600 });

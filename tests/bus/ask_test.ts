@@ -9,6 +9,8 @@ import { sleep } from "#lib/os/sleep.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map, str } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** A bus on which questions are answered by the name in them: "slow" late, "broken" not, "quiet" without an event. */
 async function withAnswers(run: (paths: BusPaths, reports: string[]) => Promise<void>): Promise<void> {
@@ -79,6 +81,28 @@ Deno.test("a question without a number, as Python's programs ask, has an answer 
     assertEquals([...answer?.data.keys() ?? []].sort(), ["_stamp", "complete", "name"]);
   });
 });
+
+/** Runs `act` while each look at the clock finds it ten seconds later: every wait is over at its first look. */
+async function withoutWaits(act: () => Promise<void>): Promise<void> {
+  let nowMs = performance.now();
+  await withReplaced(performance, { name: "now", by: () => nowMs += 10_000 }, act);
+}
+
+Deno.test("a socket that takes connections and says nothing is no minion", () =>
+  withTemporaryDirectory(async (dir) => {
+    const paths = minionBus({ sock_dir: dir, id: "m1", hash_type: "sha256" });
+    const listener = Deno.listen({ transport: "unix", path: paths.pub });
+    const held: Deno.UnixConn[] = [];
+    const accepting = (async () => {
+      for await (const connection of listener) held.push(connection);
+    })();
+    await withoutWaits(async () => {
+      await assertRejects(() => askOnBus(paths, question("a")), NoMinionError, "nobody answers manage_test");
+    });
+    listener.close();
+    await accepting;
+    for (const connection of held) connection.close();
+  }));
 
 Deno.test("without a minion a question is refused at once", async () => {
   const paths = minionBus({ sock_dir: "/nonexistent", id: "m1", hash_type: "sha256" });

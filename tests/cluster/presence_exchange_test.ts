@@ -96,6 +96,33 @@ Deno.test({
 });
 
 Deno.test({
+  name: named("a minion of this master whose row was another's is written again when the other loses it"),
+  ignore: missing,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      await using place = await startClusterPlace();
+      const a = await open(place, 1, `${root}/a`);
+      const rows = (expected: string) =>
+        eventually(async () => {
+          await place.server.sql(
+            `do $$ begin assert (select coalesce(string_agg(minion || origin, ' ' order by minion), '')
+            from salt.presence) = '${expected}'; end $$`,
+          );
+          return true;
+        }, { what: `the rows ${expected}` });
+      a.own.set("web1", 1_000).set("web2", 1_000);
+      a.exchange.noteOwn();
+      await rows("web11 web21");
+      // As if it had connected to the second as well, and left it: each time the row was the second's.
+      await place.server.sql(`delete from salt.presence`);
+      a.exchange.noteForeign("master-2", encode(map({ new: [], lost: ["web1"] }), "disk"));
+      await rows("web11");
+      await a.exchange.close();
+      await rows("");
+    }),
+});
+
+Deno.test({
   name: named(
     "what the database refuses, an event of no map and a file that cannot be written are told, and mend themselves",
   ),

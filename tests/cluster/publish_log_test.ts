@@ -12,6 +12,7 @@ import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { serverProgram } from "#tests/support/database_servers.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 import { type Member, startClusterPlace } from "./cluster_place.ts";
 
 const missing = serverProgram("postgres") === undefined;
@@ -80,6 +81,37 @@ Deno.test({
     // Its numbers go on above those of the rows that are gone.
     await a.log.add(job(31));
     await eventually(() => b.jobs.includes("31"), { what: "the next job" });
+  },
+});
+
+Deno.test({
+  name: named("a job whose row was written twice is pushed once; long after its end such a row is refused"),
+  ignore: missing,
+  async fn() {
+    await using place = await startClusterPlace();
+    const reader = await place.member(2);
+    const a = new Pushed(await place.member(1)).open(), b = new Pushed(reader).open();
+    const writeAgain = () =>
+      place.server.sql(`insert into salt.publishes (origin, seq, jid, until, sealed)
+        select 1, (select max(seq) + 1 from salt.publishes), jid, now() + interval '1 hour', sealed
+        from salt.publishes where jid = '${job(1).jid}' limit 1`);
+    await a.log.add(job(1));
+    await eventually(() => b.jobs.length === 1, { what: "the first job" });
+    await writeAgain();
+    await a.log.add(job(2));
+    await eventually(() => b.numbers.includes("2"), { what: "the second job" });
+    assertEquals(b.numbers, ["1", "2"]);
+    const refused = () => reader.lines.filter((line) => line.includes("it has been over for long"));
+    assertEquals(refused(), []);
+    const { now } = Date;
+    await withReplaced(Date, { name: "now", by: () => now.call(Date) + 600_000 }, async () => {
+      // What it reads now lets it forget the first job.
+      await a.log.add(job(3));
+      await eventually(() => b.numbers.includes("3"), { what: "the third job" });
+      await writeAgain();
+      await eventually(() => refused().length === 1, { what: "that the old row is refused" });
+    });
+    assertEquals(b.numbers, ["1", "2", "3"]);
   },
 });
 

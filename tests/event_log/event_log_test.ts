@@ -119,6 +119,23 @@ Deno.test("an incomplete record at the end is cut off at the next start, whateve
     }
   }));
 
+Deno.test("a file of which not one record is whole is removed at the next start, and its number is given again", () =>
+  withTemporaryDirectory((directory) => {
+    for (const event of ["first", "second"]) {
+      const { writer } = open(directory);
+      append(writer, event);
+      writer.close();
+    }
+    const last = listSegments(directory).at(-1);
+    assert(last !== undefined);
+    Deno.truncateSync(last.path, 5);
+    const { writer } = open(directory);
+    assertEquals([writer.next, listSegments(directory).length], [1, 1]);
+    append(writer, "third");
+    writer.close();
+    assertEquals(readFrom(directory, 0), { events: ["first", "third"], missed: 0 });
+  }));
+
 Deno.test("the oldest segments go when all take too many bytes, and a reader learns how many events it missed", () =>
   withTemporaryDirectory((directory) => {
     const { writer } = open(directory, { segmentBytes: 1_000, maxBytes: 5_000 });
