@@ -7,10 +7,11 @@ import { clearTimeout, setTimeout } from "./timers.ts";
 
 /**
  * Resolves after `ms` milliseconds.
- * @throws {unknown} The signal's reason, as soon as it is aborted.
+ * Rejects with the signal's reason as soon as it is aborted, or if it is already.
  */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
+  // As a rejection too: a caller may have only a handler for that.
+  if (signal?.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(timer);

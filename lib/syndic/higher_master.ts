@@ -69,9 +69,7 @@ export class HigherMaster {
     });
     const reader = new PublishReader({
       id: opts.id,
-      data: () => ({ grains: new Map(), pillar: new Map() }),
       requireSignature: opts.sign_pub_messages,
-      takesAll: true,
       jids: parts.jids,
       onAnnouncement: (withinS) => this.#link.sharedKey.expectNext(withinS, closing),
       log,

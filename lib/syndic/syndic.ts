@@ -10,7 +10,7 @@ import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { LocalClient } from "#lib/client/local.ts";
 import { readMasterEntries } from "#lib/config/master_entries.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
-import { messageOf, NoMasterError, SignInError, StoreError, TargetError } from "#lib/errors.ts";
+import { messageOf, NoMasterError, PreflightError, SignInError, StoreError, TargetError } from "#lib/errors.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import { applicantOf } from "#lib/minion/masters/link_settings.ts";
 import { JidMemory } from "#lib/minion/masters/jid_memory.ts";
@@ -19,6 +19,7 @@ import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { LEGACY_SYNDIC_START, syndicStart } from "#lib/protocol/tags.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { strftime } from "#lib/text/strftime.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { Forwarded } from "./forwarded.ts";
@@ -53,7 +54,7 @@ export class Syndic {
   readonly #closed = Promise.withResolvers<void>();
   readonly #forwarded: Forwarded;
   /** Of a job the top that gave it. */
-  readonly #topOf = new Map<string, HigherMaster>();
+  readonly #topOf = new BoundedMap<string, HigherMaster>(MAX_JOBS);
   #tops: readonly HigherMaster[] = [];
   #events: EventSubscriber | undefined;
   #client: LocalClient | undefined;
@@ -103,7 +104,7 @@ export class Syndic {
       master_uri_format: this.#minion.master_uri_format,
     });
     for (const problem of problems) log.error(`syndic_master: ${problem}`);
-    if (entries.length === 0) throw new SignInError("syndic_master names no master", 1);
+    if (entries.length === 0) throw new PreflightError("syndic_master names no master");
     const applicant = {
       ...await applicantOf(this.#minion, new Map()),
       masterKeyName: "syndic_master",
@@ -146,11 +147,7 @@ export class Syndic {
 
   /** Waits, or until the syndic ends. */
   async #pause(ms: number): Promise<void> {
-    try {
-      await sleep(ms, this.#closing.signal);
-    } catch (error) {
-      if (!this.#closing.signal.aborted) throw error;
-    }
+    await sleep(ms, this.#closing.signal).catch(() => {}); // its end
   }
 
   async #fireStart(top: HigherMaster): Promise<void> {
@@ -170,8 +167,6 @@ export class Syndic {
   #take(load: ValueMap, from: HigherMaster): void {
     const jid = str(load.get("jid") ?? "");
     this.#topOf.set(jid, from);
-    const [oldest] = this.#topOf.keys();
-    if (this.#topOf.size > MAX_JOBS) this.#topOf.delete(oldest);
     this.#publishing = this.#publishing.then(() => this.#publish(jid, load));
   }
 
@@ -211,9 +206,8 @@ export class Syndic {
           if (this.#forwarded.hasManyReturns) this.#giveBack(await this.#forwarded.takeReturns());
         }
       } catch (error) {
-        if (signal.aborted) return;
         if (!(error instanceof NoMasterError)) return this.#end(error);
-        this.#log.error(`The master of this host does not run: ${error.message}`);
+        if (!signal.aborted) this.#log.error(`The master of this host does not run: ${error.message}`);
       }
       this.#events?.close();
       await this.#pause(OWN_MASTER_MS);

@@ -138,7 +138,7 @@ Deno.test({
       await eventually(() => closing !== undefined, { what: "the end of the exchange" });
       await closing;
       await second.database.close();
-      assertEquals(fired, 2);
+      assertEquals([fired, second.lines.filter((line) => /^(ERROR|CRITICAL)/.test(line))], [2, []]);
       await b[Symbol.asyncDispose]();
       await using again = await BusMember.open(`${root}/b`, await place.member(2));
       await eventually(() => again.numbersFrom("master-3").length >= 5, { what: "the other events" });

@@ -29,7 +29,7 @@ const JID = "20240102030405000001";
 function optsOf(root: string) {
   const { opts } = loadMasterConfig({
     configDir: `${root}/etc/salt`,
-    overrides: { root_dir: root, id: "m1", user: "root", sock_dir: "/s", cachedir: "/c" },
+    overrides: { root_dir: root, id: "m1", user: "root", sock_dir: `${root}/s`, cachedir: `${root}/c` },
   });
   for (const directory of [opts.sock_dir, opts.cachedir]) Deno.mkdirSync(directory, { recursive: true });
   return opts;

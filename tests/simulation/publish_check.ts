@@ -67,7 +67,6 @@ export class PublishCheck {
     this.#breaks = breaks;
     this.#lateMs = LATE_MS + pausesMs;
     const rules = () => ({
-      data: () => ({ grains: new Map(), pillar: new Map() }),
       requireSignature: false,
       jids: new JidMemory({ min: 1_000, log }),
       log,
@@ -75,7 +74,6 @@ export class PublishCheck {
     this.#syndic = new PublishReader({
       ...rules(),
       id: "syndic",
-      takesAll: true,
       onAnnouncement: () => void this.#announcements++,
     });
     const check = (_load: ValueMap, op: Value | undefined) => ({
@@ -83,7 +81,12 @@ export class PublishCheck {
       key: "",
       ...op !== undefined && { refused: "it is not right" },
     });
-    this.#strict = new PublishReader({ ...rules(), id: STRICT, operators: { check } });
+    this.#strict = new PublishReader({
+      ...rules(),
+      id: STRICT,
+      data: () => ({ grains: new Map(), pillar: new Map() }),
+      operators: { check },
+    });
   }
 
   /** A master publishes. */

@@ -5,7 +5,7 @@
 
 import { MIN_KEY_BITS } from "#lib/crypto/key_bits.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
-import { messageOf, SignInError } from "#lib/errors.ts";
+import { messageOf, PreflightError } from "#lib/errors.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { createLogger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { Syndic } from "#lib/syndic/syndic.ts";
@@ -162,7 +162,7 @@ layersTest("a syndic without a top does not start, and one top that refuses it k
   const start = (tops: string[]) =>
     Syndic.start({ ...low.masterOpts, syndic_master: tops, syndic_event_forward_timeout: 0.1 }, minion, log);
   for (const none of [[], ["top:port"]]) {
-    await assertRejects(() => start(none), SignInError, "syndic_master names no master");
+    await assertRejects(() => start(none), PreflightError, "syndic_master names no master");
   }
   assertStringIncludes(messages.join("\n"), "syndic_master: ");
   await using other = new Fleet({ master: { order_masters: true } });

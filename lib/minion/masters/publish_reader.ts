@@ -27,12 +27,10 @@ import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 /** Settings of a reader. */
 export interface ReaderRules {
   readonly id: string;
-  /** The current grains and pillar, for targets. */
-  data(): { readonly grains: ValueMap; readonly pillar: ValueMap };
+  /** The current grains and pillar, for targets. Without it jobs for any target are taken, as a syndic does. */
+  data?(): { readonly grains: ValueMap; readonly pillar: ValueMap };
   /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
-  /** Whether jobs for any target are taken, as a syndic does. Default: only those for this minion. */
-  readonly takesAll?: boolean;
   /** The job ids that this minion has accepted, of all its masters. */
   readonly jids: JidMemory;
   /** Checks the operator's signature. Default: none is asked for. */
@@ -165,21 +163,21 @@ export class PublishReader {
 
   /** @throws {TargetError} If the target cannot be read. */
   #isMeant(load: ValueMap): boolean {
-    if (this.#rules.takesAll) return true;
     const delimiter = load.get("delimiter");
     const target = { tgt: load.get("tgt") ?? null, tgtType: str(load.get("tgt_type") ?? "glob") };
     return this.#matches(target, typeof delimiter === "string" ? delimiter : undefined);
   }
 
   #matches(target: TypedTarget, delimiter: string | undefined): boolean {
-    const { grains, pillar } = this.#rules.data();
-    const subject = { id: this.#rules.id, grains: factsOf(grains), pillar: factsOf(pillar) };
+    const data = this.#rules.data?.();
+    if (data === undefined) return true;
+    const subject = { id: this.#rules.id, grains: factsOf(data.grains), pillar: factsOf(data.pillar) };
     return matchesTarget(target, subject, { delimiter });
   }
 
   /** Checks a signature, which is no part of the job. A syndic hands it on. */
   #checkOperator(load: ValueMap, master: SigningMaster): CheckedJob | undefined {
-    if (this.#rules.takesAll) return undefined;
+    if (this.#rules.data === undefined) return undefined;
     const op = load.get(OP);
     if (op !== undefined) load.delete(OP);
     const matches = (target: TypedTarget, delimiter: string | undefined) => this.#matches(target, delimiter);

@@ -329,7 +329,7 @@ Deno.test("one of the last 64 publishes may be repeated without a warning; older
 
 Deno.test("a syndic takes the jobs of all targets with their signatures, checks none, and runs each once", () => {
   const { read } = readerFixture({
-    takesAll: true,
+    data: undefined,
     operators: {
       check: () => {
         throw new Error("a syndic checks no signature");
