@@ -68,12 +68,12 @@ export function flushMine(id: string, host: MineRequestHost): Value {
 }
 
 /** What `run` returns; False, and a line in the log, if the mine cannot be written. */
-function whetherStored({ error }: MineRequestHost, run: () => boolean): boolean {
+function whetherStored(host: MineRequestHost, run: () => boolean): boolean {
   try {
     return run();
-  } catch (failure) {
-    if (!(failure instanceof StoreError)) throw failure;
-    error(failure.message);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    host.error(error.message);
     return false;
   }
 }

@@ -19,7 +19,7 @@ const HALF_DAY_MS = 43_200_000;
 export function traceStates(
   returned: Value,
   run: { readonly parent: TraceContext; readonly startMs: number },
-  tracer: Tracer,
+  tracer: Pick<Tracer, "start">,
 ): void {
   if (!isMap(returned)) return;
   for (const [key, state] of returned) {

@@ -3,7 +3,9 @@ import { Mine } from "#lib/fleet/mine.ts";
 import { AGED, restricted } from "#lib/fleet/mine_form.ts";
 import { answerMineGet } from "#lib/fleet/mine_query.ts";
 import { isMap, map, repr, toNumber, type Value } from "#lib/values/value.ts";
+import { deleteFromMine } from "#lib/fleet/mine_requests.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 
 const IDS = ["db1", "m1", "m2", "m3"];
 
@@ -15,6 +17,7 @@ class Site implements Disposable {
   readonly mine = new Mine(this.root, { maxBytes: 100_000_000, log: this.#refuse });
   rules: Value = null;
   hasData = true;
+  ids: readonly string[] = IDS;
 
   get #refuse(): (text: string) => void {
     return (text) => {
@@ -43,7 +46,7 @@ class Site implements Disposable {
       mine: this.mine,
       data: this.data,
       fleet: () => ({
-        ids: IDS,
+        ids: this.ids,
         nodegroups: map({ webs: "G@role:web" }),
         ...this.hasData ? { data: this.data } : {},
       }),
@@ -195,10 +198,63 @@ Deno.test("with_age and max_age look at when each value was stored", () => {
 
 Deno.test("an answer that would be too large is a text, and a smaller one is not", () => {
   using site = new Site();
-  for (const id of ["m1", "m2", "m3"]) site.mine.store(id, map({ large: "x".repeat(30_000_000) }));
+  for (const id of IDS) site.mine.store(id, map({ large: "x".repeat(30_000_000) }));
   assertEquals(
     site.ask({ fun: "large" }),
     "'The mine has more than 64 MiB for this target: ask for fewer functions or minions'",
   );
   assert(isMap(site.answer({ fun: "large", tgt: "m1" })));
+});
+
+Deno.test("an answer that takes too long is a text", async () => {
+  using site = new Site();
+  const { now } = performance;
+  let lateMs = 0;
+  const read = site.mine.read.bind(site.mine);
+  site.mine.read = (ids, each) =>
+    read(ids, (id, bytes) => {
+      lateMs = 3_600_000;
+      each(id, bytes);
+    });
+  await withReplaced(performance, { name: "now", by: () => now.call(performance) + lateMs }, () => {
+    assertStringIncludes(site.ask({}), "The mine takes more than ");
+  });
+  assertEquals(site.ask({}), "{'m1': 'of m1', 'm2': 'of m2'}");
+});
+
+Deno.test("values with the same readers are each shown to them, and to nobody else", () => {
+  using site = new Site();
+  for (const id of ["m1", "m2"]) site.mine.store(id, map({ f: restricted(`of ${id}`, "m3", "glob") }));
+  assertEquals(site.ask({}), "{'m1': 'of m1', 'm2': 'of m2'}");
+  assertEquals(site.ask({ id: "db1" }), "{}");
+});
+
+Deno.test("of many minions one whose mine was removed meanwhile is left out", () => {
+  using site = new Site();
+  site.ids = Array.from({ length: 80 }, (_, i) => `n${String(i).padStart(2, "0")}`);
+  for (const id of site.ids) site.mine.store(id, map({ f: 1 }));
+  const answered = () => {
+    const answer = site.answer({});
+    return isMap(answer) ? [...answer.keys()].sort() : answer;
+  };
+  assertEquals(answered(), [...site.ids]);
+  site.mine.flush("n40");
+  assertEquals(answered(), site.ids.filter((id) => id !== "n40"));
+});
+
+Deno.test("a master that keeps no mine deletes nothing", () => {
+  using site = new Site();
+  const error = (text: string) => void site.warned.push(text);
+  const remove = (keeps: boolean) =>
+    deleteFromMine(map({ fun: "f" }), "m1", {
+      opts: { mine_get: null, minion_data_cache: keeps, enforce_mine_cache: false },
+      mine: site.mine,
+      data: site.data,
+      fleet: () => ({ ids: IDS, nodegroups: new Map() }),
+      warn: error,
+      error,
+    });
+  assertEquals([remove(false), site.ask({ tgt: "m1" })], [false, "{'m1': 'of m1'}"]);
+  assertEquals([remove(true), site.ask({ tgt: "m1" }), remove(true)], [true, "{}", true]);
+  assertEquals(site.warned, []);
 });

@@ -62,6 +62,21 @@ Deno.test("a mine that the system does not let read counts as none, and is told"
   assertStringIncludes(test.logged[0], `Cannot read ${test.path("web1")}: `);
 });
 
+Deno.test("of several mines one that the system does not let read is told, and the others are read", () => {
+  using test = new TestMine();
+  assertEquals(test.readAll(["web1"]), {});
+  test.mine.store("web1", map({ a: 1 }));
+  const old = `${test.root}/minions/web2/mine.p`;
+  Deno.mkdirSync(old, { recursive: true });
+  const found = new Map<string, string>();
+  test.mine.read(new Set(["web1", "web2"]), (id, bytes) => {
+    if (bytes !== undefined) found.set(id, repr(decode(bytes, "disk")));
+  });
+  assertEquals([...found], [["web1", "{'a': 1}"]]);
+  assertEquals(test.logged.length, 1);
+  assertStringIncludes(test.logged[0], `Cannot read ${old}: `);
+});
+
 Deno.test("a value, and all values, are removed, and their times too", () => {
   using test = new TestMine();
   test.mine.store("web1", map({ a: 1, b: 2 }));

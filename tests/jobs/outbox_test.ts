@@ -6,9 +6,11 @@
 
 import { StoreError } from "#lib/errors.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
+import { masterRecord } from "#lib/jobs/journal_record.ts";
 import { OutboxRows } from "#lib/stores/outbox_rows.ts";
 import { postgresOptions } from "#lib/stores/postgres_options.ts";
 import { PostgresRows } from "#lib/stores/postgres_rows.ts";
+import { SqliteRows } from "#lib/stores/sqlite_rows.ts";
 import { RecordOutbox } from "#lib/stores/record_outbox.ts";
 import { frameRecord } from "#lib/os/record_file.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -158,6 +160,43 @@ Deno.test({
       await second.store.close();
     }),
 });
+
+Deno.test("what no outbox can hold is refused while the database is away, and each reason is told once", () =>
+  withTemporaryDirectory(async (root) => {
+    const errors: string[] = [], changes: string[] = [];
+    const log = (text: string) => void errors.push(text);
+    const outbox = new RecordOutbox({ directory: `${root}/outbox`, maxBytes: 2 ** 30, log });
+    // A minion of no valid id, from an outbox of another version.
+    await outbox.append([masterRecord("return", { load: returned(JID, "../web1") })]);
+    const rows = new SqliteRows({ path: `${root}/jobs.sqlite`, synced: false, waitMs: 5_000 });
+    let looks = 0;
+    const withOutbox = new OutboxRows({
+      rows,
+      probe: () => ++looks < 3 ? Promise.reject(new StoreError("no schema", "")) : Promise.resolve(rows.open()),
+      outbox,
+      log: { error: log, warning: () => {} },
+      onChange: (change) => void changes.push(change),
+    });
+    withOutbox.start("gone");
+    const batch = { jid: JID, active: true, state: new Uint8Array([0xc0]) };
+    const refused = [
+      () => withOutbox.saveBatch(batch),
+      () => withOutbox.outputIds(JID),
+      () => withOutbox.batch(JID),
+      () => withOutbox.activeBatches(),
+      () => withOutbox.status(),
+    ];
+    for (const call of refused) await assertRejects(call, StoreError, "gone");
+    await eventually(() => changes.length === 2, { what: "the database" });
+    assertEquals(changes, ["away", "back"]);
+    assertEquals(errors.filter((text) => text === "no schema").length, 1);
+    assert(errors.some((text) => text.includes(`"../web1" for job ${JID} is not stored`)), errors.join("\n"));
+    await withOutbox.saveBatch(batch);
+    assertEquals(await withOutbox.activeBatches(), [{ jid: JID, state: batch.state }]);
+    assertEquals([await withOutbox.batch(JID), await withOutbox.outputIds(JID)], [batch.state, []]);
+    assertEquals((await withOutbox.status()).outbox, 0);
+    await withOutbox.close();
+  }));
 
 Deno.test("an outbox that cannot be written has what it had, and takes more when it can", () =>
   withTemporaryDirectory(async (root) => {

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { StoreError } from "#lib/errors.ts";
+import { StoreError, WireError } from "#lib/errors.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { performCall } from "#lib/stores/called_rows.ts";
 import { globToLike } from "#lib/stores/like.ts";
 import { RemoteRows, serveRows } from "#lib/stores/remote_rows.ts";
-import { packRows } from "#lib/stores/row_messages.ts";
+import { packRows, readRowValue } from "#lib/stores/row_messages.ts";
 import { rowJobStore } from "#lib/stores/row_store.ts";
 import { SqliteRows } from "#lib/stores/sqlite_rows.ts";
 import { map } from "#lib/values/value.ts";
@@ -70,6 +70,12 @@ Deno.test("a write that SQLite refuses is refused alone; when the disk is full n
       save(`${JID}_5`, "root"),
     ]);
     assertEquals(ended.map(({ status }) => status), ["rejected", "rejected", "rejected"]);
+    // What is refused only when it is to be stored leaves nothing open.
+    other.exec(
+      "create table p (id integer primary key); create table c (x references p (id) deferrable initially deferred)",
+    );
+    other.exec("create trigger late before insert on jobs when new.usr = 'late' begin insert into c values (9); end");
+    await assertRejects(() => save(`${JID}_6`, "late"), StoreError, "FOREIGN KEY constraint failed");
     // Another process writes.
     other.exec("begin immediate");
     await assertRejects(() => save(`${JID}_6`, "root"), StoreError, "database is locked");
@@ -141,4 +147,10 @@ Deno.test("rows behind a port answer from the thread that has them now, and end 
 Deno.test("a glob is a pattern of SQL without what no database stores, and rows have only what they can", () => {
   assertEquals(globToLike("a\0b*?%_\\[ab]c"), "a\ufffdb%_\\%\\_\\\\%");
   assertThrows(() => packRows({ at: 1n }), TypeError, "rows have no bigint");
+});
+
+Deno.test("an acknowledgement in another state than those of a job is refused", () => {
+  const answer = (state: string) => readRowValue("acks", packRows([{ id: "web1", state, atMs: 1 }]));
+  assertEquals(answer("running"), [{ id: "web1", state: "running", atMs: 1 }]);
+  assertThrows(() => answer("dancing"), WireError, "an acknowledgement with another ");
 });

@@ -217,6 +217,20 @@ Deno.test("records are removed when all jobs of their minute are over, not earli
     assertEquals([jobs.sweepLog(after(120_001)), names(cachedir)], [false, []]);
   }));
 
+Deno.test("the age of a file counts from when it was seen, also of one that was away meanwhile", () =>
+  withCache((cachedir) => {
+    const jobs = new UndeliveredJobs(cachedir, PEM);
+    jobs.save(BRIEF, NOW);
+    const [name] = names(cachedir), bytes = Deno.readFileSync(path(cachedir, name));
+    assertEquals(jobs.sweepLog(NOW), true);
+    Deno.removeSync(path(cachedir, name));
+    assertEquals(jobs.sweepLog(after(1_000)), false);
+    Deno.writeFileSync(path(cachedir, name), bytes);
+    assertEquals(jobs.sweepLog(after(2_000)), true);
+    assertEquals([jobs.sweepLog(after(121_000)), names(cachedir)], [true, [name]]);
+    assertEquals([jobs.sweepLog(after(122_001)), names(cachedir)], [false, []]);
+  }));
+
 /** A moment `ms` milliseconds after `NOW` in the same boot, at which the wall clock has jumped by `jumpMs`. */
 const inBoot = (ms: number, jumpMs = 0, id = "one"): Moment => ({
   wallMs: NOW.wallMs + ms + jumpMs,

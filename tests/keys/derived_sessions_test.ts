@@ -58,6 +58,13 @@ Deno.test("without an accepted key there is no session", () =>
     assertEquals(sessions.crypticles("web1"), []);
   }));
 
+Deno.test("a key that is removed between two looks gives no session", () =>
+  inTempDir(([keys], time) => {
+    keys.put("web1", "accepted", "key");
+    keys.get = () => undefined;
+    assertEquals(sessionsOf(keys, time).crypticles("web1"), []);
+  }));
+
 Deno.test("a session counts for an epoch more and for clocks that are an epoch behind, and is old after its own", () =>
   inTempDir(([keys], time) => {
     keys.put("web1", "accepted", "key");

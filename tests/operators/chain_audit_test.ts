@@ -98,6 +98,25 @@ Deno.test("the audit of a chain names each difference from what its master has s
   for (const [name, expected, changes, second] of cases) assertEquals(problems(changes, second), expected, name);
 });
 
+Deno.test("an unsigned job is compared with what is stored of it", () => {
+  const load = map({ fun: "test.arg", arg: ["a"], tgt: "*", jid: SECOND, user: "root", tgt_type: "glob" });
+  const fields = { kind: "job", jid: SECOND, fun: "test.arg", body: bodyHash(load, undefined), key: "" };
+  const record = toRecord(encode(recordFields(1, NO_RECORD, fields), "disk"));
+  assert(record !== undefined);
+  const found = (stored: ValueMap) =>
+    auditChain({
+      records: [record],
+      last: linkOf(record),
+      problems: [],
+      jobs: new Map([[SECOND, { load: stored, isReturned: true, link: linkOf(record) }]]),
+      until: UNTIL,
+    });
+  assertEquals(found(load), []);
+  assertEquals(found(new Map(load).set("fun", "test.ping")), [
+    `record 1: job ${SECOND} ran as test.arg, and is stored as another one`,
+  ]);
+});
+
 Deno.test("a minion that answers with anything but records holds up the audit of no other", async () => {
   const link = linkOf(records[1]);
   const answer = (given: readonly string[]): { readonly retcode: number; readonly return: Value } => ({

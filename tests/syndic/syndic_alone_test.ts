@@ -104,7 +104,7 @@ Deno.test("a syndic tells what its top and the master of its host do not take, a
 Deno.test("returns of many bytes go up before their turn, and one event above all limits is told", () =>
   withTemporaryDirectory(async (root) => {
     await using top = await ScriptedMaster.start(TOP);
-    const { syndic, opts, has, told } = await startSyndic(root, top, { syndic_event_forward_timeout: 2 });
+    const { syndic, opts, has } = await startSyndic(root, top, { syndic_event_forward_timeout: 2 });
     const paths = masterBus(opts.sock_dir);
     const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
     try {

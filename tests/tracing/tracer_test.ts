@@ -8,6 +8,7 @@ import { map, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { Collector } from "#tests/support/fleet/collector.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 
 function tracerOf(option: ValueMap) {
@@ -77,6 +78,29 @@ Deno.test("a collector that refuses for a while gets the spans afterwards; the l
   await tracer.close();
   assertEquals(collector.spans.map(({ name }) => name), ["first", "second"]);
   assertEquals(lines.length, 2);
+});
+
+Deno.test("of more spans than may wait the oldest are lost, and the log counts them when the collector is back", async () => {
+  await using collector = new Collector();
+  const { tracer, lines } = tracerOf(map({ enabled: true, endpoint: collector.endpoint }));
+  assert(tracer !== undefined);
+  collector.status = 503;
+  for (let i = 0; i < 2_049; i++) tracer.start(`span ${i}`).end();
+  await eventually(() => lines.length > 0, { what: "the line of the log" });
+  collector.status = 200;
+  await tracer.close(30_000);
+  assertEquals([collector.spans.length, collector.spans[0].name], [2_049 - 512, "span 512"]);
+  assertStringIncludes(lines[1], "Spans are exported again; 512 are lost");
+});
+
+Deno.test("no id of a span or trace is 0", async () => {
+  await using collector = new Collector();
+  const { tracer } = tracerOf(map({ enabled: true, endpoint: collector.endpoint }));
+  assert(tracer !== undefined);
+  await withReplaced(crypto, { name: "getRandomValues", by: (array) => array }, () => tracer.start("span").end());
+  await tracer.close();
+  const [{ traceId, spanId }] = collector.spans;
+  assertEquals([traceId, spanId], ["1".padStart(32, "0"), "1".padStart(16, "0")]);
 });
 
 Deno.test("what is wrong in the option is said, and nothing is traced", () => {
