@@ -125,16 +125,11 @@ export class JobDirectory {
   /**
    * Makes it with files in it, at once.
    * @param temporary An unused path in the same file system.
-   * @returns Whether this call made it; false if it is there.
+   * @returns Whether this call made it; false if it is there, or the directory above is not.
    */
   createWith(files: ReadonlyMap<string, Uint8Array>, temporary: string): boolean {
     const all = new Map([...files, [JID_FILE, new TextEncoder().encode(this.jid)]]);
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const made = writeDirectoryOnce(this.path, all, { essential: JID_FILE, temporary });
-      if (made !== undefined) return made;
-      Deno.mkdirSync(dirName(this.path), { recursive: true, mode: 0o700 });
-    }
-    return false;
+    return writeDirectoryOnce(this.path, all, { essential: JID_FILE, temporary }) ?? false;
   }
 
   /** Makes the directory and its `jid` file if they are missing. */

@@ -46,9 +46,10 @@ class StoreService implements ThreadService {
 
   /** A thread that stores jobs, or its successor, has a new port. */
   onMessage(message: unknown): void {
-    if (!isNewStorePort(message)) return;
-    this.#ports++;
-    serveRows(this.#rows, message.storePort);
+    if (isNewStorePort(message)) {
+      this.#ports++;
+      serveRows(this.#rows, message.storePort);
+    }
   }
 
   async close(): Promise<void> {

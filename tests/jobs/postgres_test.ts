@@ -8,7 +8,8 @@ import { map } from "#lib/values/value.ts";
 import { StoreError } from "#lib/errors.ts";
 import { PostgresRows } from "#lib/stores/postgres_rows.ts";
 import { postgresOptions } from "#lib/stores/postgres_options.ts";
-import { DatabaseAwayError, DatabaseRefusalError } from "#lib/stores/postgres_connection.ts";
+import { connectDatabase, DatabaseAwayError, DatabaseRefusalError } from "#lib/stores/postgres_connection.ts";
+import { makePartitions, partitionsOf } from "#lib/stores/postgres_schema.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { serverProgram, startPostgres } from "#tests/support/database_servers.ts";
 import { overRows, runStoreTest, STORE_TESTS } from "./store_conformance.ts";
@@ -89,6 +90,34 @@ Deno.test({
     const sslrootcert = server.certificate;
     await assertRejects(() => open({ sslmode: "verify-full", sslrootcert }), DatabaseRefusalError, words);
     await open({ sslmode: "verify-full", sslrootcert, host: "localhost" });
+  },
+});
+
+Deno.test({
+  name: named("when jobs are kept for a shorter time, days that have a partition keep it, and later hours get theirs"),
+  ignore: missing,
+  async fn() {
+    await using server = await startPostgres();
+    const rows = rowsAt(server.port);
+    await rows.open();
+    await rows.close();
+    const connection = postgresOptions({ postgresql: map({ host: "127.0.0.1", port: server.port }) });
+    const client = await connectDatabase(connection, { statementMs: 10_000, onEnd: () => {} });
+    const noon = Date.UTC(2037, 2, 9, 12);
+    const partitions = async (keepSeconds: number, nowMs: number) => {
+      await makePartitions(client, "salt", { keepSeconds, nowMs });
+      const all = await partitionsOf(client, "salt", "jobs");
+      return all.map(({ name }) => name).filter((name) => name.startsWith("jobs_2037")).sort();
+    };
+    try {
+      const days = ["jobs_20370309", "jobs_20370310"];
+      assertEquals(await partitions(3 * 86_400, noon), days);
+      // All of the next day lies in partitions that are there.
+      assertEquals(await partitions(3_600, noon - 43_200_000), days);
+      assertEquals(await partitions(3_600, noon + 43_200_000), [...days, "jobs_2037031100"]);
+    } finally {
+      await client.end();
+    }
   },
 });
 

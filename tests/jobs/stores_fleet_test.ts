@@ -58,6 +58,8 @@ Deno.test("jobs in SQLite: every function of the runner answers, no file of a jo
   const { cachedir, hash_type } = fleet.masterOpts;
   const files = () => jobStore(cachedir, { hashType: hash_type }).list().length;
   assertEquals(files(), 0);
+  const threads = await fleet.master.describeThreads();
+  assert(threads.some((line) => /: [1-9]\d* threads have been connected$/.test(line)), threads.join("\n"));
   const status = await runner(fleet, "database.status");
   assertEquals(["store", "server", "schema", "wanted", "outbox"].map((key) => at(status, key)), [
     "sqlite",

@@ -56,6 +56,10 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
   { path: "lib/crypto/hash_in_thread.ts", line: /refuses to continue a digest/, why: NO_MEMORY },
   { path: "lib/fleet/bank_pack.ts", line: /bootId = "";/, why: OTHER_SYSTEM },
   { path: "lib/fleet/bank_pack.ts", line: /removed meanwhile|bytes === undefined\) continue;/, why: RACE },
+  { path: "lib/fleet/bank_pack.ts", line: /changed === undefined\) return;|read === null\) return false;/, why: RACE },
+  { path: "lib/fleet/mine.ts", line: /if \(times === undefined\) return \[\];/, why: RACE },
+  { path: "lib/jobs/file_store.ts", line: /!directory\.createWith\(.*return false;/, why: RACE },
+  { path: "lib/stores/move_jobs.ts", line: /if \(load === undefined\) continue;/, why: RACE },
   {
     path: "lib/master/functions/processes.ts",
     line: /#lose\(turn, messageOf/,
