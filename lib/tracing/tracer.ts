@@ -137,7 +137,7 @@ export class Tracer {
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       if (await this.#send(AbortSignal.timeout(REQUEST_MS))) continue;
-      // The spans wait for the next one that ends, or for the next second.
+      // They wait for the next try, however many end meanwhile.
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         this.#sending = this.#sendAll();

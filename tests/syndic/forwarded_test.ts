@@ -85,3 +85,32 @@ Deno.test("returns that a higher master could not store are sent again, until it
     closing.abort();
     await top.close();
   }));
+
+Deno.test("what is no return of its minion is left out, and an event with a return code goes up with its return alone", async () => {
+  const held = forwarded(), jid = "20260101000000000000";
+  const returned = (data: Readonly<Record<string, unknown>>) =>
+    held.add({ tag: `salt/job/${jid}/ret/web1`, data: map({ jid, fun: "test.ping", ...data }) });
+  returned({ id: "web2", return: true });
+  returned({ id: "web1" });
+  held.add({ tag: "salt/job/x", data: map({ id: "web1", retcode: 0 }) });
+  assertEquals([(await held.takeReturns()).size, held.takeEvents().events], [0, []]);
+  returned({ id: "web1", return: false, retcode: 1 });
+  const job = (await held.takeReturns()).get(jid);
+  assertEquals(job?.get("return"), map({ web1: map({ return: false, retcode: 1 }) }));
+});
+
+Deno.test("the load of a job goes up once, while the job is among those that are remembered", async () => {
+  const asked: string[] = [];
+  const loadOf = (jid: string) => {
+    asked.push(jid);
+    return Promise.resolve(undefined);
+  };
+  const held = new Forwarded("below", { loadOf, hwm: 2 });
+  const jid = (n: number) => `2026010100000000000${n}`;
+  for (const n of [1, 1, 2, 3, 3, 1]) {
+    const data = map({ id: "web1", jid: jid(n), fun: "test.ping", return: true });
+    held.add({ tag: `salt/job/${jid(n)}/ret/web1`, data });
+    await held.takeReturns();
+  }
+  assertEquals(asked, [1, 2, 3, 1].map(jid));
+});

@@ -9,7 +9,7 @@ import { EventSender } from "#lib/bus/sender.ts";
 import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { generateKeyString } from "#lib/crypto/crypticle.ts";
-import { SignInError } from "#lib/errors.ts";
+import { SignInError, SocketError } from "#lib/errors.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { runSaltSyndic } from "#lib/syndic/salt_syndic.ts";
 import { Syndic } from "#lib/syndic/syndic.ts";
@@ -141,6 +141,13 @@ Deno.test("a syndic whose only top refuses it ends, at its start and later", () 
     await assertRejects(() => later.syndic.closed, SignInError, "has rejected this minion's public key");
   }));
 
+Deno.test("a syndic whose sockets no system can have ends", () =>
+  withTemporaryDirectory(async (root) => {
+    await using top = await ScriptedMaster.start(TOP);
+    const { syndic } = await startSyndic(root, top, { sock_dir: `${root}/${"x".repeat(120)}` });
+    await assertRejects(() => syndic.closed, SocketError);
+  }));
+
 Deno.test("salt-syndic has its own log and pid file, and ends where it has no top", () =>
   withTemporaryDirectory(async (root) => {
     const options = { root_dir: root, user: "root", log_level: "quiet", log_level_logfile: "warning", id: "s1" };
@@ -150,8 +157,10 @@ Deno.test("salt-syndic has its own log and pid file, and ends where it has no to
     const umask = Deno.umask();
     try {
       assertEquals(await runSaltSyndic(["-c", root]), 1);
+      assertEquals(await runSaltSyndic(["-c", root, `--log-file=${root}/own`, `--pid-file=${root}/own.pid`]), 1);
     } finally {
       Deno.umask(umask);
     }
     assertEquals([...Deno.readDirSync(`${root}/var/log/salt`)].map(({ name }) => name), ["syndic"]);
+    assert(Deno.statSync(`${root}/own`).isFile);
   }));

@@ -10,6 +10,7 @@ import { eventually } from "#tests/support/eventually.ts";
 import { Collector } from "#tests/support/fleet/collector.ts";
 import { withReplaced } from "#tests/support/replaced.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { SkippedTime } from "#tests/support/skipped_time.ts";
 
 function tracerOf(option: ValueMap) {
   const { log, lines } = memoryLog();
@@ -91,6 +92,24 @@ Deno.test("of more spans than may wait the oldest are lost, and the log counts t
   await tracer.close(30_000);
   assertEquals([collector.spans.length, collector.spans[0].name], [2_049 - 512, "span 512"]);
   assertStringIncludes(lines[1], "Spans are exported again; 512 are lost");
+});
+
+Deno.test("spans that a collector refuses are sent again by themselves", async () => {
+  await using collector = new Collector();
+  const { tracer, lines } = tracerOf(map({ enabled: true, endpoint: collector.endpoint }));
+  assert(tracer !== undefined);
+  collector.status = 503;
+  tracer.start("only").end();
+  {
+    using time = new SkippedTime();
+    await time.to(2_000);
+    await eventually(() => lines.length > 0, { what: "the line of the log" });
+    collector.status = 200;
+    // A try may take longer than this clock lets it.
+    for (let ms = 13_000; collector.spans.length === 0 && ms < 1_000_000; ms += 11_000) await time.to(ms);
+  }
+  assertEquals(collector.spans.at(0)?.name, "only");
+  await tracer.close();
 });
 
 Deno.test("no id of a span or trace is 0", async () => {
