@@ -21,18 +21,13 @@ function part(data: Value, item: Value): Value | undefined {
 }
 
 function pickItems(data: Value, items: readonly Value[]): Value {
-  let found: Value = new Map();
-  for (const item of items) {
-    if (item === "all") {
-      found = data;
-      continue;
-    }
+  const found: ValueMap = new Map();
+  for (const item of items.filter((one) => one !== "all")) {
     const value = part(data, item);
     if (value === undefined) return `Status beacon is incorrectly configured: ${repr(item)}`;
-    if (!isMap(found) || found === data) found = new Map();
     found.set(item, value);
   }
-  return found;
+  return items.includes("all") ? data : found;
 }
 
 async function statusOf(fun: string, items: Value, host: BeaconHost): Promise<Value> {

@@ -210,7 +210,7 @@ class EngineHost {
     return reason;
   }
 
-  #receive(message: FromEngine, send: (message: ToEngine) => void): void {
+  #receive(message: Exclude<FromEngine, { readonly kind: "ready" }>, send: (message: ToEngine) => void): void {
     switch (message.kind) {
       case "log":
         return this.#log.write({
@@ -229,8 +229,6 @@ class EngineHost {
         return this.#close(message.stream);
       case "ended":
         return this.#ended.resolve(message.reason);
-      case "ready":
-        return;
     }
   }
 

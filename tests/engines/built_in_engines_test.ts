@@ -99,6 +99,15 @@ Deno.test("script: lines that are no events are named, and the others count", ()
     assertEquals(engine.lines.length, named.length, engine.lines.join("\n"));
   }));
 
+Deno.test("script: with onchange, the data of ten thousand tags are remembered, and then forgotten at once", async () => {
+  const lines = `seq 10001 | sed 's/.*/{"tag": "&"}/'`, again = `echo '{"tag": "1"}'; echo '{"tag": "10001"}'`;
+  const cmd = ["sh", "-c", `echo '{"tag": "1"}'; ${lines}; ${again}; echo '{"tag": "last"}'`];
+  const engine = startEngine(script, { cmd, interval: 60, onchange: true });
+  await eventually(() => engine.fired.at(-1)?.[0] === "last", { what: "the last event" });
+  await engine.close();
+  assertEquals(engine.fired.slice(9_999).map(([tag]) => tag), ["10000", "10001", "1", "last"]);
+});
+
 Deno.test("script: a line that does not end stops the command, and so does a signal", async () => {
   const long = startEngine(script, { cmd: ["sh", "-c", "head -c 17000000 /dev/zero; exec sleep 60"], interval: 60 });
   await eventually(() => long.lines.length > 0, { what: "the refusal" });

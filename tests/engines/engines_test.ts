@@ -35,6 +35,7 @@ const ENDING: Readonly<Record<string, readonly [text: string, reason: string]>> 
   broken: [BROKEN, "it is broken"],
   hidden: ["const all = {};\nexport const start = { permissions: all, run() {} };\n", "hidden.ts: "],
   empty: ["export const begin = 1;\n", 'the engine empty has no export start with "run"'],
+  torn: ['throw new Error("it cannot be loaded");\nexport const start = { run() {} };\n', "it cannot be loaded"],
   forger: ["export const start = { run: () => self.postMessage({ kind: 1 }) };\n", "it sent an invalid message"],
   later: [
     'export const start = { run: () => new Promise(() => queueMicrotask(() => { throw new Error("later"); })) };\n',

@@ -15,6 +15,9 @@ import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { openBeacon } from "#tests/support/open_beacon.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
+import { SkippedTime } from "#tests/support/skipped_time.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 async function builtIn(name: string): Promise<BeaconModule> {
   return (await BEACONS[name]()).beacon;
@@ -70,6 +73,17 @@ Deno.test("usage: percent as a number or a text, a broken one is an error", asyn
   }
   using mixed = await openBeacon(await builtIn("diskusage"), [{ "([": "1%" }, { "/": "0%" }]);
   assertEquals((await mixed.look())[0].get("mount"), "/");
+  using full = await openBeacon(await builtIn("diskusage"), [{ "/": "101%" }]);
+  assertEquals(await full.look(), []);
+  using gone = await openBeacon(await builtIn("diskusage"), [{ "/no": "0%" }]);
+  await withReplaced(Deno, { name: "readTextFileSync", by: () => "tmpfs /no tmpfs rw 0 0\n" }, async () => {
+    assertEquals(await gone.look(), []);
+  });
+  using swap = await openBeacon(await builtIn("swapusage"), [{ percent: "0%" }]);
+  const [{ size }] = await swap.look();
+  assertEquals(size, 1);
+  using swapped = await openBeacon(await builtIn("swapusage"), [{ percent: "101%" }]);
+  assertEquals(await swapped.look(), []);
 });
 
 Deno.test("service: only changes, after a delay", async () => {
@@ -119,6 +133,13 @@ Deno.test("status: all of a function, fields of it, items of a list, and what is
     await data([{ loadavg: "2-min" }]),
     map({ loadavg: "Status beacon is incorrectly configured: '2-min'" }),
   );
+  assertEquals(await data([{ loadavg: ["all", "5-min"] }]), map({ loadavg: { "1-min": 1, "5-min": 2 } }));
+  for (const item of ["first", "2"]) {
+    assertEquals(
+      await data([{ list: ["0", item] }]),
+      map({ list: `Status beacon is incorrectly configured: '${item}'` }),
+    );
+  }
   assertEquals(await data([{ broken: ["all"] }]), map({ broken: {} }));
 });
 
@@ -286,8 +307,87 @@ Deno.test("login records have Salt's fields", () => {
   assertEquals([read.get("type"), read.get("PID"), read.get("line"), read.get("user")], [7, 42, "pts/0", "root"]);
 });
 
+Deno.test("an inotify beacon needs no mask, nor a login beacon the hours of a user", async () => {
+  for (
+    const [name, config] of [
+      ["inotify", [{ files: { a: { recurse: true } } }]],
+      ["wtmp", [{ users: { ann: { time_range: {} } } }]],
+      ["wtmp", [{ users: { ann: { time_range: null } } }]],
+    ] as const
+  ) {
+    const maps = configMaps(toValue(config)) ?? [];
+    assertEquals(await (await builtIn(name)).validate(ownConfig(maps)), undefined);
+  }
+});
+
+Deno.test("salt_monitor: of a list what is true, of a single function whatever it is", async () => {
+  const answers = { "test.false": false, "test.ping": true };
+  using list = await openBeacon(await builtIn("salt_monitor"), [{ salt_fun: ["test.false", "test.ping"] }], answers);
+  assertEquals(await list.look(), [map({ salt_fun: "test.ping", ret: true })]);
+  using single = await openBeacon(await builtIn("salt_monitor"), [{ salt_fun: "test.false" }], answers);
+  assertEquals(await single.look(), [map({ salt_fun: "test.false", ret: false })]);
+});
+
+Deno.test("a beacon of a file says what it cannot follow", () =>
+  withTemporaryDirectory(async (root) => {
+    const file = `${root}/none`, missing = [`No such file or directory: '${file}'`];
+    using log = await openBeacon(await builtIn("log"), [{ file }, { tags: {} }]);
+    using logins = await openBeacon(wtmpBeacon(file), []);
+    assertEquals([log.failures, logins.failures], [missing, missing]);
+  }));
+
+Deno.test("a beacon of the kernel's reports says when one was not handled, and goes on", () =>
+  withTemporaryDirectory(async (root) => {
+    using inotify = await openBeacon(await builtIn("inotify"), [{ files: { [root]: { mask: ["create"] } } }]);
+    using watchdog = await openBeacon(await builtIn("watchdog"), [{ directories: { [root]: {} } }]);
+    const by = () => {
+      throw new Error("it broke");
+    };
+    for (const { fired, failures } of [inotify, watchdog]) {
+      await withReplaced(fired, { name: "push", by }, async () => {
+        Deno.mkdirSync(`${root}/${crypto.randomUUID()}`);
+        await eventually(() => failures.length > 0, { what: "the failure" });
+      });
+      assertEquals(failures[0], "A report of the kernel was not handled: it broke");
+      const before = fired.length;
+      Deno.mkdirSync(`${root}/again-${crypto.randomUUID()}`);
+      await eventually(() => fired.length > before, { what: "the next report" });
+    }
+  }));
+
+Deno.test("inotify: a file that is not there is watched when it appears", () =>
+  withTemporaryDirectory(async (root) => {
+    using time = new SkippedTime();
+    const file = `${root}/late`;
+    using inotify = await openBeacon(await builtIn("inotify"), [{ files: { [file]: { mask: ["close_write"] } } }]);
+    Deno.writeTextFileSync(file, "1");
+    await time.to(5_100);
+    Deno.writeTextFileSync(file, "2");
+    await eventually(() => inotify.fired.length > 0, { what: "a change" });
+    assertEquals(inotify.fired.map((data) => data.get("change")), ["IN_CLOSE_WRITE"]);
+  }));
+
 Deno.test("every beacon refuses what Salt's refuses, in its words", async () => {
+  const noDict = "Averages configuration for load beacon must contain 1m, 5m or 15m items.";
   const refusals: [name: string, config: unknown, text: string][] = [
+    ["load", [{ averages: {} }, { emitatstartup: 1 }], "load beacon option emitatstartup must be a boolean."],
+    ["load", [{ averages: {} }, { onchangeonly: "x" }], "load beacon option onchangeonly must be a boolean."],
+    ["load", [{ onchangeonly: true }], "Averages configuration is required for load beacon."],
+    ["load", [{ averages: 1 }], noDict],
+    ["load", [{ averages: { "2m": [0, 1] } }], noDict],
+    ["load", [{ averages: { "5m": 1 } }], "1m, 5m and 15m items must be a list of two items."],
+    ["load", [{ averages: { "5m": [1] } }], "1m, 5m and 15m items must be a list of two items."],
+    ["network_info", [{ interfaces: { lo: 1 } }], "network_info beacon must be a list of dictionaries."],
+    ["network_info", [{ interfaces: { lo: { x: 1 } } }], "Invalid configuration item in Beacon configuration."],
+    [
+      "network_info",
+      [{ interfaces: { lo: { errin: "x" } } }],
+      "errin for network_info beacon must be a number.",
+    ],
+    ["ps", [{}], "Configuration for ps beacon requires processes."],
+    ["service", [{}], "Configuration for service beacon requires services."],
+    ["service", [{ services: 1 }], "Services configuration item for service beacon must be a dictionary."],
+    ["service", [{ services: { x: 1 } }], "Configuration for service beacon must be a list of dictionaries."],
     ["inotify", [{}], "Configuration for inotify beacon must include files."],
     ["inotify", [{ files: [] }], "Configuration for inotify beacon invalid, files must be a dict."],
     ["inotify", [{ files: { a: 1 } }], "Configuration for inotify beacon must be a list of dictionaries."],

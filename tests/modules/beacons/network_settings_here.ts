@@ -39,5 +39,9 @@ ip("link", "set", "lo", "mtu", "1400", "txqueuelen", "55");
 await eventually(() => fired.every((events) => events.length > 0), { what: "the new MTU" });
 ip("address", "add", "10.9.8.7/24", "dev", "lo");
 await eventually(() => fired[0].length > 1, { what: "the new address" });
+// An interface that is new has no changes.
+ip("link", "add", "lnew", "type", "bridge");
+ip("link", "set", "lo", "mtu", "1500");
+await eventually(() => fired[0].length > 2 && fired[1].length > 1, { what: "the next MTU" });
 for (const one of running) one.close?.();
 Deno.stdout.writeSync(new TextEncoder().encode(dumpJson(fired)));

@@ -11,7 +11,7 @@ import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values
 import { beacon as certInfo, certificateData } from "#modules/beacons/cert_info.ts";
 import { journalBeacon, matchEntry, readJournalEntry } from "#modules/beacons/journald.ts";
 import { beacon as networkSettings } from "#modules/beacons/network_settings.ts";
-import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { openBeacon } from "#tests/support/open_beacon.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
@@ -51,8 +51,11 @@ Deno.test("cert_info: only what expires within its days; what is no certificate 
       assertEquals(code, 0);
     }
     Deno.writeTextFileSync(`${root}/none.pem`, "no certificate\n");
-    const files = ["none.pem", "missing.pem", "soon.pem"].map((name): unknown => `${root}/${name}`);
-    using beacon = await openBeacon(certInfo, [{ files: [...files, { [`${root}/long.pem`]: { notify_days: 99 } }] }]);
+    Deno.writeTextFileSync(`${root}/large.pem`, "");
+    Deno.truncateSync(`${root}/large.pem`, 2 ** 30);
+    const files = ["none.pem", "missing.pem", "large.pem", "soon.pem"].map((name): unknown => `${root}/${name}`);
+    const more = { [`${root}/long.pem`]: { notify_days: 99 } };
+    using beacon = await openBeacon(certInfo, [{ files: [...files, more] }]);
     const names = async () => {
       const [data] = await beacon.look();
       const certificates = data?.get("certificates");
@@ -61,9 +64,14 @@ Deno.test("cert_info: only what expires within its days; what is no certificate 
     };
     assertEquals(await names(), ['CN="soon"', 'CN="long"']);
     assertEquals(await names(), ['CN="soon"', 'CN="long"']);
-    assertEquals(beacon.failures.length, 2, beacon.failures.join("\n"));
+    assertEquals(beacon.failures.length, 3, beacon.failures.join("\n"));
     assertStringIncludes(beacon.failures[0], "none.pem");
     assertStringIncludes(beacon.failures[1], "missing.pem");
+    assertMatch(beacon.failures[2], /large\.pem \(it is larger than \d+ bytes\)$/);
+    const defaults = [{ [`${root}/long.pem`]: { notify_days: "soon" } }, { [`${root}/soon.pem`]: {} }];
+    using usual = await openBeacon(certInfo, [{ notify_days: 6 }, { files: defaults }]);
+    const [{ size }, ...others] = await usual.look();
+    assertEquals([size, others], [1, []]);
   });
 });
 
@@ -182,14 +190,23 @@ Deno.test({
     assertEquals(flat[0], { tag: "lo", interface: "lo", change: { mtu: 1400 } });
     const ofAddress = flat.find(({ change }: { change: object }) => "ipaddr" in change);
     assertEquals(ofAddress.change.ipaddr.some((one: unknown[]) => one.join("/") === "10.9.8.7/24"), true);
+    assertEquals(flat.at(-1), { tag: "lo", interface: "lo", change: { mtu: 1500 } });
+    assertEquals(flat.some((event: { interface: string }) => event.interface !== "lo"), false);
     assertEquals(together[0], { tag: "result", changes: { lo: { mtu: 1400 } } });
     assertEquals(flat.some(({ change }: { change: object }) => "txqlen" in change), false);
   },
 });
 
+Deno.test("network_settings: a pattern that is none is named, and matches nothing", async () => {
+  using beacon = await openBeacon(networkSettings, [{ interfaces: { "([": { mtu: null } } }]);
+  assertEquals(beacon.failures.length, 1);
+  assertStringIncludes(beacon.failures[0], "unterminated character set");
+});
+
 Deno.test("the three refuse what Salt's refuse, in its words", async () => {
   const refusals: [module: BeaconModule, config: unknown, text: string | undefined][] = [
     [networkSettings, [{ coalesce: true }], undefined],
+    [networkSettings, [{ interfaces: { lo: { mtu: null } } }], undefined],
     [
       networkSettings,
       [{ interfaces: { lo: 1 } }],

@@ -295,6 +295,11 @@ Deno.test("a host without routes has no gateway, a host whose default route has 
   assertEquals(await gateways({ "/proc/net/route": route }), [true, true, false]);
 });
 
+Deno.test("fqdns of a host that has only loopback is empty", async () => {
+  const addresses = ADDRESSES.filter(({ name }) => name === "lo");
+  assertEquals(await CORE_GRAINS.readNames({ ...thisHost(), addresses }), { fqdns: [] });
+});
+
 Deno.test("fqdns looks up all addresses except loopback, and waits for each only a limited time", async () => {
   const lookups: string[] = [];
   const lookUp = (address: string): Promise<string[]> => {

@@ -92,6 +92,10 @@ for (const [name, json, password] of [["pgjsonb", "jsonb", "pass"], ["postgres",
     const hostile = "x'); DROP TABLE jids; --";
     await call("save_load", hostile, LOAD);
     assertEquals(await call("get_load", hostile), LOAD);
+    for (const sslmode of ["disable", "allow", "prefer", ...name === "postgres" ? ["require"] : []]) {
+      const plain = caller(name, { [`returner.${name}`]: { ...options, sslmode } });
+      assertEquals(await plain("get_load", hostile), LOAD);
+    }
     // What a minion sends may have a NUL, which PostgreSQL has not; what cannot be stored says so.
     await call("returner", map({ jid: "7", id: "nul", fun: "a\0b", return: "\\u0000 \0 \\\0" }));
     const stored = (await call("get_jid", "7") as ValueMap).get("nul") as ValueMap;
@@ -151,6 +155,32 @@ withServer(
   },
 );
 
+Deno.test("pgjsonb: modes of TLS that are none, and files that are not there, are refused before a connection", async () => {
+  const refused: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
+    [{ sslmode: "maybe" }, "sslmode is none of disable, allow, prefer, require, verify-ca, verify-full: maybe"],
+    [{ sslrootcert: "/none.pem" }, "sslrootcert: there is no file /none.pem"],
+    [{ sslmode: "require", sslkey: "/none.key" }, "sslkey: there is no file /none.key"],
+  ];
+  for (const [options, text] of refused) {
+    const call = caller("pgjsonb", { "returner.pgjsonb": { host: "127.0.0.1", port: 1, ...options } });
+    const error = await assertRejects(() => call("get_minions"), InvocationError);
+    assertEquals(error.message, text);
+  }
+  const sslrootcert = Deno.makeTempFileSync();
+  try {
+    const call = caller("pgjsonb", { "returner.pgjsonb": { host: "127.0.0.1", port: 1, sslrootcert } });
+    await assertRejects(() => call("get_minions"), Error, "ECONNREFUSED");
+  } finally {
+    Deno.removeSync(sslrootcert);
+  }
+});
+
+withServer("pgjsonb with sslmode require refuses a server without TLS", "postgres", startPostgres, async (server) => {
+  const options = { host: "127.0.0.1", port: server.port, user: "salt", pass: "salt", db: "salt", sslmode: "require" };
+  const call = caller("pgjsonb", { "returner.pgjsonb": options });
+  await assertRejects(() => call("get_minions"), Error, "The server does not support SSL connections");
+});
+
 withServer("mysql stores in MariaDB and reads again", "mariadbd", startMariadb, async (server) => {
   await server.sql(MYSQL_TABLES);
   const call = caller("mysql", { mysql: { host: "127.0.0.1", port: server.port }, keep_jobs_seconds: 3600 });
@@ -208,6 +238,14 @@ withServer("redis stores in Redis and reads again", "redis-server", startRedis, 
   await storesAndReads(call);
   await call("clean_old_jobs");
   assertEquals(await call("get_minions"), ["web1", "web2"]);
+  assertEquals(await call("get_jid", JID), map({ web1: returned("web1"), web2: returned("web2") }));
+  // The load of a job expires in Redis.
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
+  await connection.write(new TextEncoder().encode(`DEL load:${JID}\r\n`));
+  await connection.read(new Uint8Array(16));
+  await call("clean_old_jobs");
+  assertEquals(await call("get_jid", JID), new Map());
+  assertEquals([...(await call("get_jid", "20261128010203000002") as ValueMap).keys()], ["web1"]);
 });
 
 Deno.test("sqlite3 stores in a file whose tables it makes, and reads again", async () => {

@@ -8,9 +8,11 @@ import { loadFamily } from "#lib/plugins/loader.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { map, type Value } from "#lib/values/value.ts";
-import { UnstorableError } from "#lib/errors.ts";
+import { CommandError, InvocationError, UnstorableError } from "#lib/errors.ts";
+import { HttpError } from "#lib/host/network/http_request.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { returnerContext } from "#tests/support/calls/returner_context.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 
 const RETURN = map({
   jid: "20261128010203000001",
@@ -84,6 +86,22 @@ Deno.test("the options of a returner: its map before single options, another con
   }
 });
 
+Deno.test("local prints returns and events as Python shows them", async () => {
+  const printed: string[] = [];
+  const by = (bytes: Uint8Array) => {
+    printed.push(new TextDecoder().decode(bytes));
+    return bytes.length;
+  };
+  await withReplaced(Deno.stdout, { name: "writeSync", by }, async () => {
+    await call("local.returner", {}, map({ id: "web1", return: [1, "ä", null, true] }));
+    await call("local.event_return", {}, [map({ tag: "a/b", data: {} })]);
+  });
+  assertEquals(printed, [
+    "{'id': 'web1', 'return': [1, 'ä', None, True]}\n",
+    "[{'tag': 'a/b', 'data': {}}]\n",
+  ]);
+});
+
 Deno.test("webhook posts JSON, signed with the secret; an answer that is no success is a failure", async () => {
   const requests: { body: string; headers: Headers }[] = [];
   let status = 200;
@@ -114,7 +132,15 @@ Deno.test("webhook posts JSON, signed with the secret; an answer that is no succ
   await call("webhook.event_return", options, [map({ tag: "a", data: {} })]);
   assertEquals(requests[1].body, '{"events": [{"tag": "a", "data": {}}]}');
   status = 503;
-  await assertRejects(() => call("webhook.returner", options, RETURN), Error, "The web service answered 503");
+  await assertRejects(() => call("webhook.returner", options, RETURN), HttpError, "The web service answered 503");
+  status = 413;
+  await assertRejects(() => call("webhook.returner", options, RETURN), UnstorableError, "The web service answered 413");
+  await assertRejects(
+    () => call("webhook.returner", { ...options, "webhook.ca_bundle": "/none.pem" }, RETURN),
+    CommandError,
+    "webhook.ca_bundle: there is no file /none.pem",
+  );
+  assertEquals(requests.length, 4);
 });
 
 /** A mail server that takes one mail; what it was sent, line by line. */
@@ -168,6 +194,20 @@ Deno.test("smtp sends a mail whose subject a return cannot split into headers", 
     "smtp.gpgowner is not built",
   );
   await assertRejects(() => call("smtp.returner", {}, RETURN), Error, 'The option "smtp.from" is missing');
+  const template = Deno.makeTempFileSync();
+  try {
+    Deno.writeTextFileSync(template, "only {{ fun }} of {{ id }}");
+    const own = { smtp: { ...options.smtp, template } };
+    const [mail] = await Promise.all([takeMail(listener), call("smtp.returner", own, RETURN)]);
+    assertStringIncludes(mail.join("\n"), "\n\nonly test.echo of web1");
+  } finally {
+    Deno.removeSync(template);
+  }
+  await assertRejects(
+    () => call("smtp.returner", { smtp: { ...options.smtp, template } }, RETURN),
+    InvocationError,
+    `smtp.template: there is no file ${template}`,
+  );
   // An event without the fields of the template is never a mail; the server has nothing to do with it.
   const { port: _closed, ...away } = options.smtp;
   await assertRejects(

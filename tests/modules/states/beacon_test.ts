@@ -38,6 +38,8 @@ const CASES: readonly (readonly [
   ["absent", {}, { ...THERE, "beacons.delete": DONE }, true, "Removed load from beacons"],
   ["absent", {}, { ...THERE, "beacons.delete": REFUSED }, false, "the minion refuses"],
   ["absent", {}, { "beacons.list": null }, true, "load not configured in beacons"],
+  ["enabled", {}, { "beacons.list": null }, true, "load not a configured beacon"],
+  ["disabled", {}, { "beacons.list": null }, true, "Job load is not configured."],
   ["enabled", {}, { ...THERE, "beacons.enable_beacon": DONE }, true, "Enabled load from beacons"],
   ["enabled", {}, { ...THERE, "beacons.enable_beacon": REFUSED }, false, "the minion refuses"],
   ["disabled", {}, { ...THERE, "beacons.disable_beacon": DONE }, true, "Disabled beacon load."],

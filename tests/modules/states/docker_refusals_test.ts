@@ -102,6 +102,17 @@ Deno.test("docker_container.running: a container of an engine that names no imag
   assertEquals(calls, ["resolve_image_id busybox", "inspect_container web"]);
 });
 
+Deno.test("docker_container.running: a container that has ended again is a failure, unless it need not run", async () => {
+  const ended = { ...THERE, state: "stopped", start: () => map({ state: { old: "stopped", new: "stopped" } }) };
+  const failed = await reach("docker_container.running", WEB, ended);
+  assertEquals([failed.result, failed.comment], [
+    false,
+    "Container 'web' is already configured as specified. Container is not running.",
+  ]);
+  const { result, calls } = await reach("docker_container.running", { ...WEB, start: false }, ended);
+  assertEquals([result, calls.includes("start web")], [true, false]);
+});
+
 Deno.test("docker_container.running: a step that fails on the way is the end, and no other container is left over", async () => {
   const networks = ["front"];
   const refusal = refused("address in use", 403);

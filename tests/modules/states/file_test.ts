@@ -9,7 +9,7 @@ import { callFunction } from "#lib/plugins/execution.ts";
 import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
 import { declare } from "#lib/plugins/module.ts";
 import { parseJson } from "#lib/values/json_read.ts";
-import { isMap, map, repr, str, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { mapAt } from "#tests/support/calls/call_cases.ts";
 import { FileStateCases } from "#tests/support/calls/file_state_cases.ts";
@@ -104,6 +104,46 @@ Deno.test("file.patch says what is wrong with a patch, whatever of it was reject
   assertEquals(result, false);
   assertStringIncludes(comment, "malformed patch at line 7");
   assertEquals(await Deno.readTextFile(file), "x\n");
+});
+
+Deno.test("file.patch that breaks down after it has rejected something is no patch that was applied", async () => {
+  await using place = new StatePlace();
+  await Deno.writeTextFile(`${place.root}/f`, "x\n");
+  await Deno.writeTextFile(`${place.root}/p`, "any");
+  const call = async (fun: string, args: Value[] = [], kwargs: ValueMap = new Map()): Promise<Value> => {
+    if (fun !== "file.patch") return await place.job.call(fun, args, kwargs);
+    if (kwargs.get("dry_run") === true) return map({ retcode: 0, stdout: "", stderr: "" });
+    const options = kwargs.get("options");
+    assert(Array.isArray(options));
+    await Deno.writeTextFile(str(options[options.indexOf("-r") + 1]), "rejected");
+    return map({ retcode: 2, stdout: "", stderr: "patch: **** out of memory" });
+  };
+  const [result, comment] = await place.state(
+    "file.patch",
+    { name: `${place.root}/f`, source: `${place.root}/p`, skip_verify: true },
+    { call },
+  );
+  assertEquals([result, comment], [false, "patch: **** out of memory"]);
+});
+
+Deno.test("file.managed for a plan says what a new file would hold, unless few may read it", async () => {
+  await using place = new StatePlace();
+  const name = `${place.root}/new`;
+  const diffOf = async (args: Readonly<Record<string, unknown>>, isPlan = true) => {
+    const ret = await callState("file.managed", { name, contents: "text", ...args }, {
+      test: true,
+      job: place.job,
+      state: { isPlan },
+    });
+    const changes = ret.get("changes");
+    assert(isMap(changes));
+    assertEquals([ret.get("result"), changes.get("newfile")], [null, name]);
+    return changes.get("diff");
+  };
+  assertStringIncludes(str(await diffOf({}) ?? null), "+text");
+  assertStringIncludes(str(await diffOf({ mode: "0644" }) ?? null), "+text");
+  assertEquals(await diffOf({ mode: "0600" }), undefined);
+  assertEquals(await diffOf({}, false), undefined);
 });
 
 Deno.test("file.directory: a wrong recurse is refused before a file makes way, and before anything is cleaned", async () => {

@@ -1,13 +1,31 @@
+import { isDirectory } from "#lib/os/file_kind.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { resultOrError, testContext } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
-import { callState } from "#tests/support/calls/state_call.ts";
+import { callState, scriptedState } from "#tests/support/calls/state_call.ts";
 import { serverProgram } from "#tests/support/database_servers.ts";
 import { run } from "#tests/support/processes.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 testRecordedCases("states", "hg");
+
+Deno.test("hg.latest with force removes what is there before it clones", () =>
+  withTemporaryDirectory(async (root) => {
+    const target = `${root}/clone`;
+    Deno.mkdirSync(target);
+    Deno.writeTextFileSync(`${target}/other`, "");
+    const { result, comment, changes } = await scriptedState("hg.latest", { name: "src", target, force: true }, {
+      "hg.clone": () => {
+        assertEquals(isDirectory(target), false);
+        Deno.mkdirSync(target);
+        return "cloned";
+      },
+      "hg.revision": "abc",
+    });
+    assertEquals([result, comment], [true, `Repository src cloned to ${target}`]);
+    assertEquals(changes, map({ new: "src", revision: "abc" }));
+  }));
 
 const IGNORED = serverProgram("hg") === undefined;
 
