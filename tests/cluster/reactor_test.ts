@@ -47,6 +47,12 @@ clusterTest(
       assertEquals((await reacted(b)).toSorted(), [1, 2, 3]);
       const status = await answerOf(b, "reactor.status");
       assertEquals(isMap(status) && isMap(status.get("reactions")), true, "the holder has a report");
+      await b.stopMaster();
+      await eventually(
+        async () =>
+          (await b.saltRun("reactor.status")).out.includes("No master of the cluster holds the lease reactor"),
+        { what: "the end of the lease" },
+      );
     } finally {
       Deno.removeSync(file);
     }

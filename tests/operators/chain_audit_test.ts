@@ -117,6 +117,35 @@ Deno.test("an unsigned job is compared with what is stored of it", () => {
   ]);
 });
 
+Deno.test("a long chain is read in pages, and records that came meanwhile are left out", async () => {
+  const long: ChainRecord[] = [];
+  for (let n = 1; n <= 4_002; n++) {
+    const fields = recordFields(n, long.at(-1)?.hash ?? NO_RECORD, { kind: "return", jid: FIRST });
+    const record = toRecord(encode(fields, "disk"));
+    assert(record !== undefined);
+    long.push(record);
+  }
+  const page = (from: number, count: number, known: number) => {
+    const { n, hash } = long[known - 1];
+    const records = long.slice(Math.max(0, from - 1)).slice(0, count).map(({ bytes }) => bytes.toBase64());
+    return new Map([["web1", { retcode: 0, return: map({ last: [n, hash], problems: [], records }) }]]);
+  };
+  const asked: unknown[] = [];
+  const context = {
+    jobs: { async *list() {} },
+    local: {
+      job: () => Promise.resolve({ jid: SECOND, returns: page(0, 2_000, 4_001), silent: [] }),
+      run(_: readonly string[], fun: string, { arg: [from, count] }: { readonly arg: readonly number[] }) {
+        asked.push([fun, from, count]);
+        return Promise.resolve(page(from, count, 4_002));
+      },
+    },
+  };
+  const audited = await auditChains(context as unknown as RunnerContext, { tgt: "*", tgtType: "glob" });
+  assertEquals(asked, [["chain.records", 2_001, 2_000], ["chain.records", 4_001, 2_000]]);
+  assertEquals(audited.get("web1"), { records: 4_001, last: linkOf(long[4_000]), problems: [] });
+});
+
 Deno.test("a minion that answers with anything but records holds up the audit of no other", async () => {
   const link = linkOf(records[1]);
   const answer = (given: readonly string[]): { readonly retcode: number; readonly return: Value } => ({

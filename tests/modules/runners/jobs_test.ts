@@ -1,4 +1,5 @@
 import { noteRunner, runningRunners } from "#lib/client/runner_notes.ts";
+import type { AttachedReturn } from "#lib/client/runner_context.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { parseTime } from "#lib/jobs/listing.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
@@ -255,4 +256,85 @@ Deno.test("jobs.list_job returns the same as Salt's if all have returned, otherw
     outcomes.set("web2", { outcome: "running", ...received });
     const job = await call("jobs.list_job", [RECORDED_JID]) as ValueMap;
     assertEquals(job.get("Outcomes"), map({ web1: "returned", db1: "failed", web2: "running" }));
+  }));
+
+/** Returners of an operator: one whose answers are no jobs, one whose database is away, one that cannot be loaded. */
+const OWN_RETURNERS = {
+  odd: `const answer = (value) => ({ params: {}, varArgs: "args", run: () => value });
+export const get_jids = answer("no map");
+export const get_load = answer(new Map());
+export const get_jid = answer("no map");
+`,
+  away: `const fail = { params: {}, varArgs: "args", run() { throw new Error("the database is away"); } };
+export { fail as get_jids, fail as get_load, fail as get_jid };
+`,
+  good: `const job = new Map([["Function", "test.ping"], ["Arguments", []], ["Target", "*"], ["Target-type", "glob"]]);
+export const get_jids = { params: {}, run: () => new Map([["${JID}", job.set("User", "ann")], ["no jid", job]]) };
+`,
+  broken: `throw new Error("it cannot be loaded");\nexport const get_jids = { run: () => new Map() };\n`,
+};
+
+Deno.test("jobs of a returner: answers that are none, failures, and modules that do not load", () =>
+  withRunnerFixture(async ({ call, root, done }) => {
+    Deno.mkdirSync(`${root}/ext/returners`, { recursive: true });
+    for (const [name, text] of Object.entries(OWN_RETURNERS)) {
+      Deno.writeTextFileSync(`${root}/ext/returners/${name}.ts`, text);
+    }
+    assertEquals(await call("jobs.list_jobs", [], { ext_source: "odd" }), new Map());
+    for (const jid of [JID, "no jid"]) {
+      assertEquals(await call("jobs.exit_success", [jid], { ext_source: "odd" }), new Map());
+    }
+    const good = map({ Function: "test.ping", Arguments: [], Target: "*", "Target-type": "glob", User: "ann" });
+    const [[jid, job]] = [...await call("jobs.list_jobs", [], { ext_source: "good" }) as ValueMap];
+    assertEquals([jid, isMap(job) && [...good].every(([key, value]) => repr(job.get(key) ?? null) === repr(value))], [
+      JID,
+      true,
+    ]);
+    assertEquals(isMap(job) && job.has("EndTime"), false);
+    for (const [fun, args] of [["jobs.list_jobs", []], ["jobs.lookup_jid", [JID]]] as const) {
+      await assertRejects(
+        () => call(fun, args, { ext_source: "away" }),
+        CommandError,
+        "Jobs cannot be read by the returner away: the database is away",
+      );
+    }
+    await assertRejects(
+      () => call("jobs.list_jobs", [], { ext_source: "broken" }),
+      CommandError,
+      "'broken.get_jids' is not available",
+    );
+    assertEquals(done.filter((line) => line.includes("it cannot be loaded")).length, 1, done.join("\n"));
+  }, "extension_modules: {root}/ext\njob_cache_store_endtime: True\n"));
+
+Deno.test("jobs.attach prints each return, and fails if a minion has not returned", () =>
+  withRunnerFixture(async (fixture) => {
+    addJob(fixture, JID, "test.ping");
+    const { context, call, done } = fixture;
+    const attached: AttachedReturn[] = [
+      { id: "web1", returned: map({ a: 1 }), outcome: "returned", out: "json" },
+      { id: "web2", returned: true, outcome: "returned" },
+    ];
+    Object.assign(context.local, {
+      async *attach() {
+        for (const one of attached) yield await Promise.resolve(one);
+      },
+    });
+    assertEquals(await call("jobs.attach", [JID]), new Map([["web1", "returned"], ["web2", "returned"]]));
+    assertEquals(done.splice(0), [
+      'print {\n    "web1": {\n        "a": 1\n    }\n}',
+      "print web2:\n    True",
+    ]);
+    attached.splice(0, 2, { id: "web3", returned: undefined, outcome: "not connected" });
+    assertEquals(await call("jobs.attach", [JID]), new Map([["web3", "not connected"]]));
+    assertEquals(done, ["retcode 1"]);
+  }));
+
+Deno.test("jobs.audit with export needs the key of an operator", () =>
+  withRunnerFixture(async ({ call, done, root }) => {
+    await assertRejects(
+      () => call("jobs.audit", [], { export: root }),
+      CommandError,
+      "export= needs an operator's key: sign in ~/.saltrc",
+    );
+    assertEquals(done, []);
   }));

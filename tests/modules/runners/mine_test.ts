@@ -80,3 +80,14 @@ Deno.test("cache.mine and the functions that clear find files of every Salt vers
       false,
     ]);
   }));
+
+Deno.test("mine.stale takes a mine that cannot be read for none, and says so", () =>
+  withRunnerFixture(async (fixture) => {
+    fill(fixture);
+    Deno.writeTextFileSync(`${fixture.context.opts.cachedir}/mine/web1.p`, "\xc1");
+    assertEquals(repr(await fixture.call("mine.stale")), "{'stale': {}, 'missing': ['web1', 'web2']}");
+    assertEquals(
+      fixture.done.filter((line) => line.startsWith("warning: The mine of web1 cannot be read: ")).length,
+      1,
+    );
+  }));

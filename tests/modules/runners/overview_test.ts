@@ -1,4 +1,10 @@
+import { packEvent } from "#lib/bus/event.ts";
+import { eventLogDirectory, reactorDirectory, returnersDirectory } from "#lib/config/master_paths.ts";
+import { readLogId } from "#lib/event_log/segment.ts";
+import { EventLogWriter } from "#lib/event_log/writer.ts";
 import { writePresence } from "#lib/fleet/presence_file.ts";
+import { writeStatus } from "#lib/reactor/status.ts";
+import { writePosition } from "#lib/returners/event_position.ts";
 import { isMap, map, repr, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { withRecordedJobs } from "#tests/support/fleet/recorded_jobs.ts";
@@ -78,3 +84,40 @@ Deno.test("overview.jobs has a row for each of the newest jobs, with its outcome
     const all = await call("jobs.list_jobs") as ValueMap;
     assertEquals((all.get(jid) as ValueMap).has("Failed"), false);
   }));
+
+Deno.test("overview.queues has a row for the reactor, each returner, the outbox and each queue", () =>
+  withRunnerFixture(async ({ call, context }) => {
+    const { cachedir } = context.opts, columns = ["queue", "kind", "waiting", "dropped", "error"];
+    assertEquals(rows(await call("overview.queues"), ...columns), [
+      ["event_return rawfile_json", "returner", 0, 0, ""],
+      ["outbox of sqlite", "outbox", 0, 0, ""],
+    ]);
+    const log = new EventLogWriter(eventLogDirectory(cachedir), { keepS: 3600, maxBytes: 1 << 30 }, {
+      log: { error() {}, info() {} },
+      onWritten() {},
+    });
+    for (let n = 0; n < 5; n++) log.append(packEvent("a/tag", map({ n })));
+    log.close();
+    const id = readLogId(eventLogDirectory(cachedir));
+    assert(id !== undefined);
+    const position = { log: id, number: 2, stored: 2, dropped: 1, error: "it is away" };
+    Deno.mkdirSync(returnersDirectory(cachedir), { recursive: true });
+    writePosition(returnersDirectory(cachedir), "event_return", "rawfile_json", position);
+    Deno.mkdirSync(reactorDirectory(cachedir), { recursive: true });
+    const report = { pid: Deno.pid, offset: `${id}.0`, in_work: 2, dropped: map({ missed: 1, loops: 3 }) };
+    writeStatus(reactorDirectory(cachedir), map(report));
+    for (const item of ["a", "b"]) await call("queue.insert", ["ids", item]);
+    const table = await call("overview.queues");
+    assertEquals(rows(table, ...columns), [
+      ["reactor", "reactor", 6, 4, ""],
+      ["event_return rawfile_json", "returner", 2, 1, "it is away"],
+      ["outbox of sqlite", "outbox", 0, 0, ""],
+      ["ids", "queue", 2, 0, ""],
+    ]);
+    const oldest = rows(table, "oldest").map(([time]) => String(time).replace(/^\d{4}-.*Z$/, "time"));
+    assertEquals(oldest, ["time", "time", "", ""]);
+    // The position of another log counts for nothing, and what a reactor that has ended has left.
+    writePosition(returnersDirectory(cachedir), "event_return", "rawfile_json", { ...position, log: "00000000" });
+    writeStatus(reactorDirectory(cachedir), map({ ...report, pid: 2 ** 30 }));
+    assertEquals(rows(await call("overview.queues"), "queue", "waiting")[0], ["event_return rawfile_json", 0]);
+  }, "event_return: rawfile_json\nmaster_job_cache: sqlite\nsqlite_queue_dir: {root}/queues\n"));

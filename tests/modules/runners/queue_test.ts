@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { repr } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
@@ -102,3 +103,12 @@ Deno.test("queue.insert_runner has Salt's usual backend, which is not here", () 
       'Function "pgjsonb.insert" is not available',
     );
   }));
+
+Deno.test("queue.insert does not take another error of the database for an item that is there", () =>
+  withRunnerFixture(async ({ call, root }) => {
+    await call("queue.insert", ["ids", "a"]);
+    using database = new DatabaseSync(`${root}/queues/ids.db`);
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON ids BEGIN SELECT RAISE(ABORT, 'no room'); END");
+    await assertRejects(() => call("queue.insert", ["ids", "b"]), Error, "no room");
+    assertEquals(await call("queue.list_items", ["ids"]), ["a"]);
+  }, CONFIG));

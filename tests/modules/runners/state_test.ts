@@ -1,13 +1,21 @@
-import { minionBus } from "#lib/bus/paths.ts";
+import { packEvent } from "#lib/bus/event.ts";
+import { masterBus, minionBus } from "#lib/bus/paths.ts";
 import { BusPump } from "#lib/bus/pump.ts";
 import { EventSender } from "#lib/bus/sender.ts";
-import { CommandError, InvocationError } from "#lib/errors.ts";
+import { BUS_WELCOME } from "#lib/bus/subscriber.ts";
+import { readSubscriberTopic } from "#lib/bus/subscribers.ts";
+import { eventLogDirectory } from "#lib/config/master_paths.ts";
+import { CommandError, InvocationError, NoMasterError } from "#lib/errors.ts";
+import { EventLogReader } from "#lib/event_log/reader.ts";
+import { EventLogWriter } from "#lib/event_log/writer.ts";
 import { executeOnMaster } from "#lib/master/processes/master_execution.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { Duplex } from "#lib/sockets/endpoint.ts";
 import { isMap, map, repr } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
-import { eventually } from "#tests/support/eventually.ts";
+import { eventually, WITHIN_MS } from "#tests/support/eventually.ts";
 import { type RunnerFixture, withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
+import { SkippedTime } from "#tests/support/skipped_time.ts";
 
 const FILES = {
   "salt/top.sls": "base:\n  '*_master': [orch]\n",
@@ -169,3 +177,83 @@ Deno.test("state.pause, resume and soft_kill control a run on the master's own h
       `state.soft_kill['${JID}', 'a']`,
     ]);
   }));
+
+Deno.test("state.event with since or offsets needs a log of the bus", () =>
+  withRunnerFixture(async ({ call }) => {
+    await assertRejects(
+      () => call("state.event", [], { node: "minion", since: "start" }),
+      CommandError,
+      "since: only the master's bus has a log",
+    );
+    for (const given of [{ since: "start" }, { offsets: true }]) {
+      await assertRejects(
+        () => call("state.event", [], given),
+        CommandError,
+        "since, offsets: the events of this bus are not kept (event_log: none)",
+      );
+    }
+  }, "event_log: none\n"));
+
+Deno.test("state.event since an offset says how many events the log does not have any more", () =>
+  withRunnerFixture(async ({ call, context, done }) => {
+    const directory = eventLogDirectory(context.opts.cachedir), limits = { keepS: 3600, maxBytes: 1 << 30 };
+    const parts = { log: { error() {}, info() {} }, onWritten() {}, firstNumber: 100 };
+    const writer = new EventLogWriter(directory, limits, parts);
+    writer.append(packEvent("my/tag", map({ n: 1 })));
+    writer.close();
+    Deno.mkdirSync(context.opts.sock_dir);
+    const paths = masterBus(context.opts.sock_dir);
+    const bus = await BusPump.open(paths, { log: SILENT_LOGGER, eventLog: { directory, ...limits } });
+    try {
+      using reader = new EventLogReader(directory);
+      await call("state.event", ["my/*"], { since: `${reader.id}.10`, offsets: true, count: 1 });
+      assertEquals(done[0], "warning: 89 events are not in the event log any more");
+      assertStringIncludes(done[1], `"_offset": "${reader.id}.100"`);
+    } finally {
+      await bus.close();
+    }
+  }));
+
+Deno.test("state.event reads the bus if nothing answers for the log, unless the log is needed", () =>
+  withRunnerFixture(async ({ call, context, done }) => {
+    Deno.mkdirSync(context.opts.sock_dir);
+    const paths = masterBus(context.opts.sock_dir);
+    const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
+    try {
+      using time = new SkippedTime();
+      using sender = new EventSender(paths.pull);
+      const needed = assertRejects(() => call("state.event", ["my/*"], { since: "start" }), NoMasterError);
+      const shown = call("state.event", ["my/*"], { count: 1 });
+      await time.to(5_100);
+      await needed;
+      await eventually(() => bus.describe().includes(" 1 subscribers"), { what: "a subscriber" });
+      assert(await sender.fire("my/tag", map({ n: 1 })));
+      await shown;
+      assertEquals(done.map((line) => line.slice(0, 14)), ["print my/tag\t{"]);
+    } finally {
+      await bus.close();
+    }
+  }));
+
+Deno.test("state.event of a bus without a log says how many events came faster than they were read", () =>
+  withRunnerFixture(async ({ call, context, done }) => {
+    Deno.mkdirSync(context.opts.sock_dir);
+    const outlet = Duplex.xpub();
+    try {
+      outlet.welcome(BUS_WELCOME);
+      await outlet.bind(`ipc://${masterBus(context.opts.sock_dir).pub}`);
+      const shown = call("state.event", ["my/*"], { count: 1 });
+      let topic = "";
+      while (readSubscriberTopic(topic) === undefined) {
+        const frames = await outlet.receive(WITHIN_MS);
+        assert(frames !== undefined);
+        topic = new TextDecoder().decode(frames[0].subarray(1));
+      }
+      outlet.offer([new TextEncoder().encode(`${topic}\n7`)]);
+      outlet.offer([packEvent("my/tag", map({ n: 1 }))]);
+      await shown;
+      assertEquals(done.map((line) => line.slice(0, 26)), ["warning: 7 events were mis", 'print my/tag\t{"n": 1}']);
+    } finally {
+      outlet.close();
+    }
+  }, "event_log: none\n"));
