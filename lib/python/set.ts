@@ -96,10 +96,6 @@ export class PySet extends PyObject {
     return this.#items.size;
   }
 
-  override contains(item: Obj): boolean {
-    return this.has(item);
-  }
-
   override equals(other: Obj): boolean | undefined {
     const set = asSet(other);
     if (set === undefined) return undefined;

@@ -73,33 +73,62 @@ function formatDeep(template: string, given: FormatArguments, numbering: Numberi
     }
     if (char === "}") throw pythonError("ValueError", "Single '}' encountered in format string");
     if (at + 1 === template.length) throw pythonError("ValueError", "Single '{' encountered in format string");
-    const end = fieldEnd(template, at);
-    out += formatField(template.slice(at + 1, end), given, numbering, depth);
+    const field = parseField(template, at + 1);
+    out += formatField(field, given, numbering, depth);
     checkText(out.length);
-    at = end + 1;
+    at = field.end + 1;
   }
   return out;
 }
 
-/** The place of the brace that ends the field. */
-function fieldEnd(template: string, start: number): number {
-  let open = 0;
-  for (let i = start; i < template.length; i++) {
-    if (template[i] === "{") open++;
-    if (template[i] === "}" && --open === 0) return i;
-  }
-  throw pythonError("ValueError", "expected '}' before end of string");
+/** A field: `{path!conversion:spec}`. */
+interface Field {
+  readonly path: string;
+  readonly conversion?: string;
+  readonly spec: string;
+  /** The place of the brace that ends it. */
+  readonly end: number;
 }
 
-const FIELD = /^([^!:[{}]*(?:\[[^\]]*\](?:\.[^!:[{}]*)?)*)(?:!([^:]?))?(?::([^]*))?$/;
-
-function formatField(field: string, given: FormatArguments, numbering: Numbering, depth: number): string {
-  const match = FIELD.exec(field);
-  // Python takes the `:` for the conversion, and wants another.
-  if (match === null || /^[^:]*!:/.test(field)) {
-    throw pythonError("ValueError", "expected ':' after conversion specifier");
+/** Reads the field that begins at `start`, after its brace, as `parse_field` of CPython's `unicode_format.h`. */
+function parseField(template: string, start: number): Field {
+  let at = start;
+  for (; at < template.length && !"}:!".includes(template[at]); at++) {
+    if (template[at] === "{") throw pythonError("ValueError", "unexpected '{' in field name");
+    // What is between brackets is a key, whatever it has.
+    if (template[at] === "[") at = (template.indexOf("]", at) + 1 || template.length + 1) - 1;
   }
-  const [, path, conversion, spec = ""] = match;
+  const path = template.slice(start, at);
+  if (at >= template.length) throw pythonError("ValueError", "expected '}' before end of string");
+  if (template[at] === "}") return { path, spec: "", end: at };
+  const conversion = template[at] === "!" ? readConversion(template, at + 1) : undefined;
+  if (conversion !== undefined) {
+    at += 1 + conversion.length;
+    if (template[at] === "}") return { path, conversion, spec: "", end: at };
+    if (at < template.length && template[at] !== ":") {
+      throw pythonError("ValueError", "expected ':' after conversion specifier");
+    }
+  }
+  for (let open = 1, end = at + 1; end < template.length; end++) {
+    if (template[end] === "{") open++;
+    if (template[end] === "}" && --open === 0) return { path, conversion, spec: template.slice(at + 1, end), end };
+  }
+  throw pythonError("ValueError", "unmatched '{' in format spec");
+}
+
+/** One character, whatever it is: that it is a known one is checked later. */
+function readConversion(template: string, at: number): string {
+  const code = template.codePointAt(at);
+  if (code !== undefined) return String.fromCodePoint(code);
+  throw pythonError("ValueError", "end of string while looking for conversion specifier");
+}
+
+function formatField(
+  { path, conversion, spec }: Field,
+  given: FormatArguments,
+  numbering: Numbering,
+  depth: number,
+): string {
   const value = readPath(path, given, numbering);
   const converted = conversion === undefined ? value : convert(value, conversion);
   const text = formatValue(converted, spec.includes("{") ? formatDeep(spec, given, numbering, depth - 1) : spec);
@@ -112,15 +141,16 @@ function convert(value: Obj, conversion: string): Obj {
   if (conversion === "s") return strOf(value);
   if (conversion === "r") return reprOf(value);
   if (conversion === "a") return asciiRepr(value);
-  if (conversion === "") throw pythonError("ValueError", "unmatched '{' in format spec");
   throw pythonError("ValueError", `Unknown conversion specifier ${conversion}`);
 }
 
 function readPath(path: string, given: FormatArguments, numbering: Numbering): Obj {
   const first = /^[^.[]*/.exec(path)?.[0] ?? "";
   let value = argument(first === "" && path !== "" ? "" : numbering.key(first), given);
-  for (const [, attribute, item, end] of path.slice(first.length).matchAll(/\.([^.[]*)|\[([^\]]*)(\]|$)/g)) {
-    if (end === "") throw pythonError("ValueError", "expected '}' before end of string");
+  for (const [, attribute, item] of path.slice(first.length).matchAll(/\.([^.[]*)|\[([^\]]*)\]|[^]/g)) {
+    if (attribute === undefined && item === undefined) {
+      throw pythonError("ValueError", "Only '.' or '[' may follow ']' in format field specifier");
+    }
     if ((attribute ?? item) === "") throw pythonError("ValueError", "Empty attribute in format string");
     const read = attribute === undefined
       ? given.context.item(value, /^\d+$/.test(item) ? Number(item) : item)

@@ -187,6 +187,12 @@ Deno.test("overview has the columns in the order of the keys, and is no wider th
   assertEquals(shown.length, 4);
   assertEquals(Math.max(...lines(60).map((line) => [...line].length)), 60);
   assertEquals(Math.max(...lines().map((line) => [...line].length)), 110);
+  // Columns keep six characters, and the first one all of its own.
+  assertEquals(lines(10).slice(0, 3), [
+    "Jid                   User  Funct\u2026  Target  Failed",
+    "--------------------  ----  ------  ------  ------",
+    "20260101000000000001  ann   test.\u2026  *           10",
+  ]);
   assertEquals(formatOutput([], { out: "overview", color: false }), "");
   assertEquals(formatOutput("text", { out: "overview", color: false }), "text");
 });

@@ -209,3 +209,13 @@ Deno.test("the command of an external pillar runs each time, and a pillar that i
     },
   );
 });
+
+Deno.test("a data cache whose directory cannot be looked at costs no minion its pillar", async () => {
+  await withService({}, async ({ ask, cachedir, rendered }) => {
+    Deno.removeSync(`${cachedir}/pillar`, { recursive: true });
+    // A link to itself.
+    Deno.symlinkSync("pillar", `${cachedir}/pillar`);
+    assertEquals([await ask(), rendered()], [DEBIAN, []]);
+    assertEquals([await ask({ os: "Rocky" }), rendered()], ["{'c': 1, 'os': 'Rocky'}", ["os.sls"]]);
+  });
+});

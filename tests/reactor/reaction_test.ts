@@ -260,10 +260,11 @@ Deno.test("a journal that cannot be written says so once, and has all again when
     journal.flush();
     const jids = () => open().open.map(({ jid }) => jid);
     assertEquals(jids(), ["2", "3"]);
-    for (const foreign of ["text", map({ taken: [map({ jid: "9" })], done: [] })]) {
-      Deno.writeFileSync(`${directory}/journal`, frameRecord(encode(foreign, "disk"), { checked: true }), {
-        append: true,
-      });
+    const whole = Deno.readFileSync(`${directory}/journal`);
+    const foreign = ["text", map({ taken: [map({ jid: "9" })], done: [] }), map({ taken: [5], done: [] })];
+    for (const record of [...foreign.map((value) => encode(value, "disk")), new Uint8Array([0xc1])]) {
+      Deno.writeFileSync(`${directory}/journal`, whole);
+      Deno.writeFileSync(`${directory}/journal`, frameRecord(record, { checked: true }), { append: true });
       assertEquals(jids(), ["2", "3"]);
     }
     journal.close();

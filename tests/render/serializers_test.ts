@@ -1,9 +1,13 @@
 import corpus from "#tests/corpus/serializers.json" with { type: "json" };
 import { CommandError, InvocationError } from "#lib/errors.ts";
+import { fn } from "#lib/plugins/job_context.ts";
+import { p } from "#lib/plugins/module.ts";
+import { findSerializer } from "#lib/render/own_serializer.ts";
 import { SERIALIZERS } from "#lib/render/serializers.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
-import { isMap, map, repr, toValue, type Value } from "#lib/values/value.ts";
+import { isMap, map, repr, str, toValue, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
 import { fromTyped, type Typed } from "#tests/support/typed_values.ts";
 
 /** Only the corpus script defines these notations. */
@@ -103,5 +107,19 @@ Deno.test("TOML that is none names its line; tables that are nested without an e
   assertEquals(
     answerOf(() => SERIALIZERS.toml.serialize?.(inList, new Map())),
     "refused: TOML tables are nested deeper than 200 levels",
+  );
+});
+
+Deno.test("an own serializer that only writes says so when it is to read", async () => {
+  const writes = fn({ doc: "", params: { value: p.any() }, run: ({ value }) => `<${str(value)}>` });
+  const get = (name: string) => Promise.resolve(name === "serializers/own.serialize" ? writes : undefined);
+  const context = testContext();
+  const own = await findSerializer("own", { ...context, catalogue: { ...context.catalogue, get } });
+  assert(own !== undefined);
+  assertEquals(await own.serialize("x", new Map()), "<x>");
+  await assertRejects(
+    async () => await own.deserialize("x", new Map()),
+    CommandError,
+    "The serializer own has no function deserialize",
   );
 });

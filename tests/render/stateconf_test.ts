@@ -70,3 +70,10 @@ Deno.test("variables of stateconf.set belong to the files of one run", async () 
   assertEquals(await ids(read), ["True"]);
   assertEquals(await ids(read, renderFixture()), ["False"]);
 });
+
+Deno.test("stateconf leaves keys of an ID that begin with two underscores alone", async () => {
+  const { data } = await render("#!stateconf -o -G yaml . jinja\na:\n  __note__: 5\n  test.nop: []\n");
+  const body = asMap(asMap(data).get("a"));
+  assertEquals([...body.keys()], ["__note__", "test.nop"]);
+  assertEquals(body.get("__note__"), 5);
+});

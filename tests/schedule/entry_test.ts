@@ -45,6 +45,7 @@ const OPENINGS: readonly (readonly [start: string, end: string, now: string, ope
   ["Dec 1", "Dec 24", "2026-12-25T12:00:00", "2027-12-01T00:00:00"],
   ["Monday 8am", "Friday 5pm", "2026-11-24T12:00:00", "2026-11-30T08:00:00"],
   ["2026-11-01", "2026-11-02", "2026-11-23T12:00:00", undefined],
+  ["5:00pm", "8:00am", "2026-11-23T18:00:00", undefined],
 ];
 
 for (const [start, end, now, opens] of OPENINGS) {

@@ -25,6 +25,15 @@ for (const [text, wanted] of Object.entries(dates.dates)) {
   });
 }
 
+Deno.test("no text, and one of more than a hundred characters, is no date", () => {
+  assertEquals(["", "  ", `${" ".repeat(99)}Monday`, `Monday${",".repeat(95)}`].map(dateOf), [
+    null,
+    null,
+    "2026-11-23T00:00:00",
+    null,
+  ]);
+});
+
 for (const [text, wanted] of Object.entries(cron.next)) {
   Deno.test(`cron "${text}" has croniter's moments`, () => {
     const times = readCron(text, "UTC");

@@ -50,12 +50,11 @@ const OWN: Readonly<Record<"run" | "compile", Readonly<Record<string, readonly s
 };
 
 /**
- * The keywords of a function; `undefined` for those that are checked only where they run: `state.single`, `state.pkg`,
+ * The keywords of a function of the module `state`; `undefined` for those that are checked only where they run: `state.single`, `state.pkg`,
  * functions of the operator.
  */
 export function stateKeywords(fun: string): readonly string[] | undefined {
-  const [module, name] = fun.split(".");
-  if (module !== "state") return undefined;
+  const [, name] = fun.split(".");
   if (Object.hasOwn(OWN.run, name)) return [...OWN.run[name], ...RUN_KEYWORDS];
   if (Object.hasOwn(OWN.compile, name)) return [...OWN.compile[name], ...COMPILE_KEYWORDS];
   return undefined;

@@ -21,9 +21,4 @@ export const STATES_RULES: readonly CoverageRule[] = [
     why: "the program was there when its path was looked up",
   },
   { path: "modules/renderers/gpg.ts", line: /program === undefined/, why: "a host without gpg" },
-  {
-    path: "modules/runners/state/showing.ts",
-    line: /onMissed: /,
-    why: "a bus that is faster than its reader; tests/bus has the reader's side",
-  },
 ];

@@ -11,7 +11,7 @@ import { native } from "#lib/python/native.ts";
 import { Func, type Obj, PyObject, type Run } from "#lib/python/object.ts";
 import { toPlain } from "#lib/python/plain.ts";
 import { strOf } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/values/tuple.ts";
+import { Tuple, ValueSet } from "#lib/values/tuple.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
@@ -109,6 +109,8 @@ const WAITING: readonly (readonly [template: string, text: string])[] = [
     "{{ 'echo' in host }}{{ 'nope' in host }}{{ 'nope' not in host }}{{ host.nope is defined }}{{ host['nope'] is defined }}",
     "TrueFalseTrueFalseFalse",
   ],
+  ["{{ 2 in ([1, 2]|map('abs')) }}{{ 3 in ([1, 2]|map('abs')) }}{{ 2 in one }}{{ 5 in one }}", "TrueFalseTrueFalse"],
+  ["{{ one == same }}{{ one == other }}{{ one == [1, 2] }}{{ one != other }}", "TrueFalseFalseTrue"],
   ["{% for x in [1, 2, 1, 1] if x is later_odd %}{{ loop.length }}{{ x|later }}{% endfor %}", "313131"],
   ["{% for x in [1, 2] %}{{ x|later }}{% break %}{% endfor %}{% for x in [1, 2]|later %}{% break %}{% endfor %}", "1"],
   ["{{ host._nope is defined }}", "False"],
@@ -121,7 +123,11 @@ const WAITING: readonly (readonly [template: string, text: string])[] = [
 
 for (const [template, text] of WAITING) {
   Deno.test(`a template awaits asynchronous values: ${template}`, async () => {
-    assertEquals(await environment({ loader: files }).fromString(template).render(new Map()), text);
+    const sets = new Map<string, Obj>([["one", new ValueSet<Obj>([1, 2])], ["same", new ValueSet<Obj>([2, 1])], [
+      "other",
+      new ValueSet<Obj>([1]),
+    ]]);
+    assertEquals(await environment({ loader: files }).fromString(template).render(sets), text);
   });
 }
 

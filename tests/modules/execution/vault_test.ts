@@ -274,6 +274,7 @@ ext_pillar:
   - vault: path=secret/minions/{minion}
   - vault: {conf: 'path=kv/roles/{pillar[roles]}', nesting_key: roles_of}
   - vault: path=secret/none/{pillar[nothing][x]}
+  - vault: path=secret/minions/{minion}{
   - vault: path=secret/minions/nobody
   - vault: nothing
 `;

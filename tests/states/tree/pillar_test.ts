@@ -27,3 +27,28 @@ Deno.test("pillar= that is no YAML is refused with the place of the mistake", as
   const { error: other } = await tree.call("state.apply", ["t"], { pillar: "text" });
   assert(String(other).endsWith("unless pillar_enc is specified."), String(other));
 });
+
+Deno.test("pillar= that is neither a map nor a text is refused without a place", async () => {
+  await using tree = await openTree({ files: A });
+  for (const pillar of [5, ["one"]]) {
+    const { error } = await tree.call("state.apply", ["t"], { pillar });
+    assertEquals(error?.message, "Pillar data must be formatted as a dictionary, unless pillar_enc is specified.");
+  }
+});
+
+Deno.test("pillar_enc: an error says neither what was decrypted nor what was given", async () => {
+  await using tree = await openTree({ files: A, opts: { decrypt_pillar_renderers: ["text", "nosuch", "json"] } });
+  const errorOf = async (pillar: string, pillar_enc: string) =>
+    (await tree.call("state.apply", ["t"], { pillar, pillar_enc })).error?.message;
+  assertEquals(await errorOf("a: [secret", "text"), "Failed to decrypt pillar override: it is no YAML");
+  const unknown = String(await errorOf("a: secret", "nosuch"));
+  assert(unknown.startsWith("Failed to decrypt pillar override: ") && unknown.includes("nosuch"), unknown);
+  assertEquals([unknown.includes("secret"), String(await errorOf("[secret", "json")).includes("secret")], [
+    false,
+    false,
+  ]);
+  assertEquals(
+    await errorOf("a: 1", "gpg"),
+    "Failed to decrypt pillar override: 'gpg' is not a valid decryption renderer. Valid choices are: text, nosuch, json",
+  );
+});

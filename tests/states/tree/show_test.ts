@@ -333,3 +333,57 @@ Deno.test("state.lint says once that a file is no map, where an argument of a na
     "No matching sls found for 'gone' in env 'nothere'",
   ]);
 });
+
+Deno.test("state.lint: only names of SLS files that are no patterns must be there to be excluded", async () => {
+  const web = "exclude: ['w*', {sls: 'd?'}, {id: b}, {sls: 5}, nope]\na: test.nop\nb: test.nop\n";
+  const { shown } = await call("state.lint", { args: ["web"], more: { "web/init.sls": web } });
+  assertEquals(firstLines(shown), ["exclude names the SLS 'nope', which is not there"]);
+});
+
+Deno.test("state.lint takes a target that is a number for no mistake: it matches no minion, as in Salt", async () => {
+  const more = { "top.sls": "base:\n  '*': [web]\n  5:\n    - match: compound\n    - web\n" };
+  const fine = { "broken.sls": "x: test.nop\n", "alone.sls": "y: test.nop\n", "db.sls": "z: test.nop\n" };
+  assertEquals((await call("state.lint", { more: { ...fine, ...more } })).shown, "5 SLS files, nothing wrong");
+});
+
+Deno.test("an SLS file that is no UTF-8 is an error with its name", async () => {
+  await using tree = await openTree({ files: { "good.sls": "a: test.nop\n" } });
+  await Deno.writeFile(`${tree.root}/srv/bad.sls`, new Uint8Array([0x61, 0xe4, 0x3a]));
+  const { returned, retcode } = await tree.call("state.show_sls", ["bad"]);
+  assertEquals(retcode, 1);
+  assert(Array.isArray(returned));
+  assertStringIncludes(str(returned[0]), "Rendering SLS 'base:bad' failed: The file is not UTF-8 text");
+});
+
+Deno.test("a matcher of the operator that does not load is an error of the call", async () => {
+  const grains = map({ id: "m1" });
+  const catalogue = { ...loadCatalogue({ grains: () => grains }), ownModules: ["matchers/rack_match"] };
+  const files = { "top.sls": "base:\n  'r1':\n    - match: rack\n    - a\n", "a.sls": "a: test.nop\n" };
+  await using tree = await openTree({ files, context: { catalogue } });
+  const { error } = await tree.call("state.show_top");
+  assertEquals(error?.message, "The matcher rack does not load");
+});
+
+Deno.test("state.single takes arguments as they are with state_check_arguments: False", async () => {
+  for (const state_check_arguments of [true, false]) {
+    await using tree = await openTree({ opts: { state_check_arguments } });
+    const { error, returned } = await tree.call("state.single", ["test.nop", "x"], { requird: 1 });
+    const result = isMap(returned) ? [...returned.values()][0] : undefined;
+    assertEquals(error?.message.includes("requird") ?? false, state_check_arguments, error?.message);
+    assertEquals(isMap(result ?? null) && isMap(result!) && result.get("result"), !state_check_arguments);
+  }
+});
+
+Deno.test("without states a minion of a master says that its log has the reason", async () => {
+  const request = (load: ValueMap) =>
+    Promise.resolve(load.get("cmd") === "_file_list" || load.get("cmd") === "_file_envs" ? [] : new Map());
+  await using tree = await openTree({
+    opts: { file_client: "remote" },
+    context: { outside: { ...testContext().outside, request } },
+  });
+  const { returned } = await tree.call("state.highstate");
+  assertStringIncludes(
+    JSON.stringify([returned], (_, value) => value instanceof Map ? [...value] : value),
+    "No Top file or master_tops data matches found. Please see master log for details.",
+  );
+});
