@@ -29,6 +29,24 @@ export function outboxDirectory({ cachedir }: { readonly cachedir: string }): st
   return `${cachedir}/outbox`;
 }
 
+/** The number of records that wait in an outbox. */
+export function outboxRecords(directory: string): number {
+  return outboxFiles(directory).reduce((sum, name) => sum + readFile(directory, name).records.length, 0);
+}
+
+function outboxFiles(directory: string): string[] {
+  try {
+    return [...Deno.readDirSync(directory)].map(({ name }) => name).filter((name) => NAME.test(name)).sort();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+function readFile(directory: string, name: string) {
+  return readRecords(readFileIfExists(`${directory}/${name}`) ?? new Uint8Array(), FORM, (record) => record);
+}
+
 /** The outbox of one master. One thread uses it. */
 export class RecordOutbox {
   readonly #directory: string;
@@ -62,8 +80,8 @@ export class RecordOutbox {
     this.#directory = directory;
     this.#maxBytes = maxBytes;
     this.#log = log;
-    for (const name of this.#names()) {
-      const file = this.#read(name);
+    for (const name of outboxFiles(this.#directory)) {
+      const file = readFile(this.#directory, name);
       this.#bytes += file.bytes;
       Atomics.add(this.#counter, 0, file.records.length);
       this.#last = Math.max(this.#last, Number(name.slice(0, 20)));
@@ -73,19 +91,6 @@ export class RecordOutbox {
   /** Number of records in it. */
   get count(): number {
     return Atomics.load(this.#counter, 0);
-  }
-
-  #names(): string[] {
-    try {
-      return [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter((name) => NAME.test(name)).sort();
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return [];
-      throw error;
-    }
-  }
-
-  #read(name: string): { readonly records: readonly Uint8Array[]; readonly bytes: number } {
-    return readRecords(readFileIfExists(`${this.#directory}/${name}`) ?? new Uint8Array(), FORM, (record) => record);
   }
 
   /**
@@ -181,8 +186,8 @@ export class RecordOutbox {
   async empty(store: (records: readonly Value[]) => Promise<void>): Promise<void> {
     if (this.#writing === undefined) this.#close();
     else this.#isWanted = true;
-    for (const name of this.#names().filter((name) => name !== this.#name)) {
-      const { records, bytes } = this.#read(name);
+    for (const name of outboxFiles(this.#directory).filter((name) => name !== this.#name)) {
+      const { records, bytes } = readFile(this.#directory, name);
       await store(records.flatMap((record) => this.#decoded(record, name) ?? []));
       removeIfExists(`${this.#directory}/${name}`);
       this.#free(bytes, records.length);

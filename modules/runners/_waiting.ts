@@ -13,7 +13,7 @@ import { isAlive } from "#lib/jobs/proc_notes.ts";
 import { readStatus } from "#lib/reactor/status.ts";
 import { type EventOption, readPosition } from "#lib/returners/event_position.ts";
 import { EVENT_OPTIONS, masterReturners } from "#lib/returners/master_returners.ts";
-import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
+import { outboxDirectory, outboxRecords } from "#lib/stores/record_outbox.ts";
 import { jobStoreKind } from "#lib/stores/store_options.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
 import { map, str, toNumber, type ValueMap } from "#lib/values/value.ts";
@@ -75,7 +75,7 @@ interface WaitingRow {
 }
 
 /** A row for each queue of this master. */
-export function waitingRows({ opts, log }: Pick<RunnerContext, "opts" | "log">): ValueMap[] {
+export function waitingRows({ opts }: Pick<RunnerContext, "opts">): ValueMap[] {
   const rows: WaitingRow[] = [];
   const reactor = reactorReport(opts);
   if (reactor !== undefined) rows.push(reactorRow(reactor, opts));
@@ -86,12 +86,8 @@ export function waitingRows({ opts, log }: Pick<RunnerContext, "opts" | "log">):
     }
   }
   if (jobStoreKind(opts) !== "local_cache") {
-    const outbox = new RecordOutbox({
-      directory: outboxDirectory(opts),
-      maxBytes: opts.outbox_max_bytes,
-      log: (text) => log("warning", text),
-    });
-    rows.push({ queue: `outbox of ${jobStoreKind(opts)}`, kind: "outbox", waiting: outbox.count });
+    const waiting = outboxRecords(outboxDirectory(opts));
+    rows.push({ queue: `outbox of ${jobStoreKind(opts)}`, kind: "outbox", waiting });
   }
   for (const name of listQueues(opts.sqlite_queue_dir)) {
     rows.push({ queue: name, kind: "queue", waiting: listItems(opts.sqlite_queue_dir, name).length });

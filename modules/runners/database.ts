@@ -12,7 +12,7 @@ import type { MovedBanks } from "#lib/cluster_banks/move_banks.ts";
 import { copyJobs } from "#lib/stores/move_jobs.ts";
 import { openRows } from "#lib/stores/open_rows.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
-import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
+import { outboxDirectory, outboxRecords } from "#lib/stores/record_outbox.ts";
 import { POSTGRES_SCHEMA } from "#lib/stores/postgres_schema.ts";
 import { SCHEMA } from "#lib/stores/rows.ts";
 import { jobStoreKind } from "#lib/stores/store_options.ts";
@@ -25,20 +25,16 @@ wait in the outbox of this master, the writes that wait, the oldest partition, a
     "database.status",
   ),
   params: {},
-  async run(_, { opts, log }) {
+  async run(_, { opts }) {
     const store = jobStoreKind(opts);
     if (store === "local_cache") {
       return statusOf({ store, server: `${opts.cachedir}/jobs`, schema: null, outbox: 0 });
     }
-    const outbox = new RecordOutbox({
-      directory: outboxDirectory(opts),
-      maxBytes: opts.outbox_max_bytes,
-      log: (text) => log("warning", text),
-    });
+    const outbox = outboxRecords(outboxDirectory(opts));
     return await withDatabase(async () => {
       const rows = openRows(opts);
       try {
-        return statusOf({ store, ...await rows.status(), outbox: outbox.count });
+        return statusOf({ store, ...await rows.status(), outbox });
       } finally {
         await rows.close();
       }

@@ -178,3 +178,14 @@ Deno.test("loadYamlMapping() refuses what is no mapping", () => {
   const error = assertThrows(() => loadYamlMapping("\n- a\n", "/etc/salt/master"), YamlError, "expected a mapping");
   assertEquals(error.line, 2);
 });
+
+Deno.test("a key of more than 1024 characters needs a question mark before it, as in PyYAML", () => {
+  const key = "k".repeat(1_025);
+  for (const text of [`? ${key}\n: 1\n`, `?   "${key}"\n: 1\n`, `?\n  ${key}\n: 1\n`]) {
+    assert(equals(loadYaml(text), new Map([[key, 1]])), text.slice(0, 10));
+  }
+  assert(equals(loadYaml(`${key.slice(1)}: 1\n`), new Map([[key.slice(1), 1]])));
+  for (const text of [`${key}: 1\n`, `a: {${key}: 1}\n`, `a:\n  ${key}: 1\n`]) {
+    assertThrows(() => loadYaml(text), YamlError, 'a key of more than 1024 characters needs "? " before it');
+  }
+});

@@ -11,7 +11,7 @@ import { readStatus } from "#lib/reactor/status.ts";
 import { readPosition } from "#lib/returners/event_position.ts";
 import { EVENT_OPTIONS, masterReturners } from "#lib/returners/master_returners.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
+import { outboxDirectory, outboxRecords } from "#lib/stores/record_outbox.ts";
 import { jobStoreKind } from "#lib/stores/store_options.ts";
 import { meterOf } from "#lib/tracing/late_tracer.ts";
 import type { Meter } from "#lib/tracing/meter.ts";
@@ -26,15 +26,13 @@ export async function startMasterMeter(opts: MasterOpts, log: Logger): Promise<M
   // The second is the name of Salt 3008.
   for (const name of ["salt.minions.present", "salt.master.connected_minions.count"]) meter.observe(name, present);
   if (jobStoreKind(opts) !== "local_cache") {
-    meter.observe("salt.outbox", () => [{ labels: { store: jobStoreKind(opts) }, value: outboxRecords(opts, log) }]);
+    meter.observe(
+      "salt.outbox",
+      () => [{ labels: { store: jobStoreKind(opts) }, value: outboxRecords(outboxDirectory(opts)) }],
+    );
   }
   meter.observe("salt.events.dropped", () => droppedEvents(opts), { kind: "counter" });
   return meter;
-}
-
-function outboxRecords(opts: MasterOpts, log: Logger): number {
-  const { outbox_max_bytes: maxBytes } = opts;
-  return new RecordOutbox({ directory: outboxDirectory(opts), maxBytes, log: log.warning }).count;
 }
 
 function droppedEvents(opts: MasterOpts) {

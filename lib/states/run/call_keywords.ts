@@ -50,8 +50,8 @@ const OWN: Readonly<Record<"run" | "compile", Readonly<Record<string, readonly s
 };
 
 /**
- * The keywords of a function of the module `state`; `undefined` for those that are checked only where they run: `state.single`, `state.pkg`,
- * functions of the operator.
+ * The keywords of a function of the module `state`; `undefined` for those that are checked only where they run:
+ * `state.single`, `state.pkg`, functions of the operator.
  */
 export function stateKeywords(fun: string): readonly string[] | undefined {
   const [, name] = fun.split(".");

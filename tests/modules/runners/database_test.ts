@@ -1,5 +1,6 @@
 /** Runner `database` of a master without a cluster; with servers: tests/jobs/stores_fleet_test.ts. */
 
+import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
 import { SCHEMA } from "#lib/stores/rows.ts";
 import { CommandError } from "#lib/errors.ts";
 import { isMap, map, type ValueMap } from "#lib/values/value.ts";
@@ -40,6 +41,10 @@ Deno.test("database: jobs go from the files into SQLite and back, each once", ()
     assert(isMap(status));
     const field = (name: string) => status.get(name);
     assertEquals(["store", "schema", "wanted", "outbox"].map(field), ["sqlite", SCHEMA, SCHEMA, 0]);
+    const outbox = new RecordOutbox({ directory: outboxDirectory(context.opts), maxBytes: 1000, log() {} });
+    await outbox.append([map({ n: 1 }), map({ n: 2 })]);
+    const later = await call("database.status");
+    assertEquals(isMap(later) && later.get("outbox"), 2);
     addJob(fixture, JID, "test.ping");
     await context.jobs.saveReturn(map({ jid: JID, id: "web1", return: true, retcode: 0 }));
     assertEquals(await call("database.load", [], { jobs: false }), map({ jobs: 0, returns: 0 }));

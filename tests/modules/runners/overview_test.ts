@@ -5,6 +5,7 @@ import { EventLogWriter } from "#lib/event_log/writer.ts";
 import { writePresence } from "#lib/fleet/presence_file.ts";
 import { writeStatus } from "#lib/reactor/status.ts";
 import { writePosition } from "#lib/returners/event_position.ts";
+import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
 import { isMap, map, repr, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { withRecordedJobs } from "#tests/support/fleet/recorded_jobs.ts";
@@ -106,12 +107,14 @@ Deno.test("overview.queues has a row for the reactor, each returner, the outbox 
     Deno.mkdirSync(reactorDirectory(cachedir), { recursive: true });
     const report = { pid: Deno.pid, offset: `${id}.0`, in_work: 2, dropped: map({ missed: 1, loops: 3 }) };
     writeStatus(reactorDirectory(cachedir), map(report));
+    const outbox = new RecordOutbox({ directory: outboxDirectory(context.opts), maxBytes: 1000, log() {} });
+    await outbox.append([map({ n: 1 }), map({ n: 2 }), map({ n: 3 })]);
     for (const item of ["a", "b"]) await call("queue.insert", ["ids", item]);
     const table = await call("overview.queues");
     assertEquals(rows(table, ...columns), [
       ["reactor", "reactor", 6, 4, ""],
       ["event_return rawfile_json", "returner", 2, 1, "it is away"],
-      ["outbox of sqlite", "outbox", 0, 0, ""],
+      ["outbox of sqlite", "outbox", 3, 0, ""],
       ["ids", "queue", 2, 0, ""],
     ]);
     const oldest = rows(table, "oldest").map(([time]) => String(time).replace(/^\d{4}-.*Z$/, "time"));
