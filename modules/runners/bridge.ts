@@ -6,15 +6,13 @@
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { CommandError } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
+import { PYTHON_FAMILIES } from "#lib/python_bridge/link/messages.ts";
 import { checkPlugins, checkResult } from "#lib/python_bridge/zygote/check_plugins.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { str } from "#lib/values/value.ts";
 
 /** The directories of plugins in the roots of the file server. */
-const FAMILIES = [
-  ...["_modules", "_states", "_grains", "_utils", "_renderers", "_returners", "_beacons", "_engines", "_sdb"],
-  ...["_serializers", "_output", "_runners", "_wheel", "_pillar", "_tops", "_roster"],
-];
+const FAMILIES = PYTHON_FAMILIES.map((family) => `_${family}`);
 
 export const check: RunnerFunction = runner({
   doc: runnerDoc(
