@@ -335,7 +335,7 @@ Deno.test("state.lint says once that a file is no map, where an argument of a na
 });
 
 Deno.test("state.lint: only names of SLS files that are no patterns must be there to be excluded", async () => {
-  const web = "exclude: ['w*', {sls: 'd?'}, {id: b}, {sls: 5}, nope]\na: test.nop\nb: test.nop\n";
+  const web = "exclude: ['w*', {sls: 'd?'}, {id: b}, {sls: 5}, {sls: alone}, nope]\na: test.nop\nb: test.nop\n";
   const { shown } = await call("state.lint", { args: ["web"], more: { "web/init.sls": web } });
   assertEquals(firstLines(shown), ["exclude names the SLS 'nope', which is not there"]);
 });
