@@ -5,13 +5,13 @@
  * @module
  */
 
-import { type ForeignFunctions, openLibrary } from "#lib/libc/foreign_library.ts";
+import { type ForeignFunctions, type ForeignSymbols, openLibrary } from "#lib/libc/foreign_library.ts";
 
 /** Versions in which the functions used here are the same. */
 const FILES = ["libcrypto.so.3", "libcrypto.so.1.1"];
 
 /** Opens libcrypto with `symbols` for the life of the thread; `null` if there is none that has all of them. */
-export function openLibcrypto<const Symbols extends Deno.ForeignLibraryInterface>(
+export function openLibcrypto<const Symbols extends ForeignSymbols>(
   symbols: Symbols,
   often: readonly (string & keyof Symbols)[] = [],
 ): ForeignFunctions<Symbols> | null {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { type ForeignFunctions, openLibrary } from "./foreign_library.ts";
+import { type ForeignFunctions, type ForeignSymbols, openLibrary } from "./foreign_library.ts";
 
 const NAME = Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
 
@@ -12,7 +12,7 @@ const NAME = Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
  * isolate.
  * @param often As of {@linkcode openLibrary}.
  */
-export function cLibrary<const S extends Deno.ForeignLibraryInterface>(
+export function cLibrary<const S extends ForeignSymbols>(
   symbols: S,
   often: readonly (string & keyof S)[] = [],
 ): () => ForeignFunctions<S> {

@@ -26,11 +26,11 @@ const utf8 = new TextEncoder();
 
 /**
  * Writes `name` to the memory that the calls read.
- * @returns False if it is longer than any path.
+ * @returns False if it is longer than any path, or has a NUL, at which the path would end.
  */
 function setPath(name: string): boolean {
-  const { written } = utf8.encodeInto(name, path);
-  if (written === path.length) return false;
+  const { read, written } = utf8.encodeInto(name, path);
+  if (read < name.length || written === path.length || name.includes("\0")) return false;
   path[written] = 0;
   return true;
 }

@@ -6,8 +6,11 @@
  * @module
  */
 
+/** Functions of a library by their names, with the types of their parameters and results. */
+export type ForeignSymbols = Readonly<Record<string, Deno.ForeignFunction>>;
+
 /** The functions of a library that was opened with these symbols. */
-export type ForeignFunctions<S extends Deno.ForeignLibraryInterface> = Deno.DynamicLibrary<S>["symbols"];
+export type ForeignFunctions<S extends ForeignSymbols> = Deno.DynamicLibrary<S>["symbols"];
 
 /** The address of any function. */
 type Address = Deno.PointerObject<Omit<Deno.ForeignFunction, "nonblocking">>;
@@ -20,7 +23,7 @@ const MANY_CALLS = 64;
  * @param often The functions that may be called so often that compiling pays: some hundred times a second.
  * @throws {Error} If it cannot be loaded, or has not all of `symbols` except optional ones.
  */
-export function openLibrary<const S extends Deno.ForeignLibraryInterface>(
+export function openLibrary<const S extends ForeignSymbols>(
   file: string | URL,
   symbols: S,
   often: readonly (string & keyof S)[],
@@ -30,7 +33,6 @@ export function openLibrary<const S extends Deno.ForeignLibraryInterface>(
   );
   const functions: Record<string, unknown> = { ...Deno.dlopen(file, Object.fromEntries(definitions)).symbols };
   for (const [name, symbol] of Object.entries(symbols)) {
-    if ("type" in symbol) throw new TypeError(`${name} is no function`);
     if (functions[name] === null) continue;
     const byAddress = new Deno.UnsafeFnPointer(functions[name] as Address, symbol);
     const call = byAddress.call.bind(byAddress);

@@ -7,7 +7,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
-import { LibcError } from "#lib/errors.ts";
+import { check } from "./libc.ts";
 
 const libc = cLibrary({ sigaction: { parameters: ["i32", "pointer", "buffer"], result: "i32" } } as const);
 
@@ -35,7 +35,7 @@ export function catchOnce(signal: EndingSignal): void {
   const action = readAction(signal);
   const view = new DataView(action.buffer);
   view.setUint32(FLAGS_AT, view.getUint32(FLAGS_AT, true) | SA_RESETHAND, true);
-  if (libc().sigaction(NUMBERS[signal], Deno.UnsafePointer.of(action), null) !== 0) throw new LibcError("sigaction");
+  check("sigaction", libc().sigaction(NUMBERS[signal], Deno.UnsafePointer.of(action), null));
 }
 
 /** Whether the signal has its default effect: it has come since {@linkcode catchOnce}. */
@@ -45,6 +45,6 @@ export function isCaught(signal: EndingSignal): boolean {
 
 function readAction(signal: EndingSignal): Uint8Array<ArrayBuffer> {
   const action = new Uint8Array(LENGTH);
-  if (libc().sigaction(NUMBERS[signal], null, action) !== 0) throw new LibcError("sigaction");
+  check("sigaction", libc().sigaction(NUMBERS[signal], null, action));
   return action;
 }

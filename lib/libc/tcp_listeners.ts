@@ -5,7 +5,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
-import { LibcError } from "#lib/errors.ts";
+import { check } from "./libc.ts";
 import { openDescriptors, portOf, socketAddress } from "./tcp_ends.ts";
 
 const SYMBOLS = {
@@ -22,7 +22,7 @@ const libc = cLibrary(SYMBOLS);
 // Numbers of Linux.
 const AF_INET = 2, AF_INET6 = 10;
 const SOCK_STREAM = 1, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000;
-const SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_REUSEPORT = 15;
+const SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_REUSEPORT = 15, SO_ACCEPTCONN = 30;
 const IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26;
 
 /** Whether the system spreads connections among listening sockets: of ours only Linux does. */
@@ -35,16 +35,20 @@ export const SPREADS_CONNECTIONS = Deno.build.os === "linux";
  * @param count How many more.
  * @param backlog Queue of pending connections of each.
  * @returns Their descriptors; they belong to the caller.
- * @throws {LibcError} If this process does not listen there, or the system refuses.
+ * @throws {RangeError} If this process does not listen there.
+ * @throws {LibcError} If the system refuses.
  */
 export function listenBeside(port: number, count: number, backlog: number): number[] {
-  const listening = listenerAt(port);
-  if (listening === undefined) throw new LibcError("getsockname");
-  const { fd, address } = listening;
+  const { fd, address } = listenerAt(port);
   setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   const made: number[] = [];
   try {
-    for (let i = 0; i < count; i++) made.push(listenAt(address, { like: fd, backlog }));
+    for (let i = 0; i < count; i++) {
+      const other = libc().socket(familyOf(address), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+      check("socket", other);
+      made.push(other);
+      listenAt(address, other, { like: fd, backlog });
+    }
     return made;
   } catch (error) {
     for (const fd of made) libc().close(fd);
@@ -58,14 +62,15 @@ interface Listener {
   readonly address: Uint8Array<ArrayBuffer>;
 }
 
-function listenerAt(port: number): Listener | undefined {
+function listenerAt(port: number): Listener {
   for (const fd of openDescriptors()) {
     const address = socketAddress(fd, "getsockname")?.slice();
     const family = address === undefined ? undefined : familyOf(address);
     if (address === undefined || (family !== AF_INET && family !== AF_INET6)) continue;
-    if (portOf(address) === port && socketAddress(fd, "getpeername") === undefined) return { fd, address };
+    // A connection has the port too, and so may a socket of UDP.
+    if (portOf(address) === port && getOption(fd, SOL_SOCKET, SO_ACCEPTCONN) === 1) return { fd, address };
   }
-  return undefined;
+  throw new RangeError(`This process does not listen at port ${port}`);
 }
 
 function familyOf(address: Uint8Array<ArrayBuffer>): number {
@@ -74,31 +79,24 @@ function familyOf(address: Uint8Array<ArrayBuffer>): number {
 
 function listenAt(
   address: Uint8Array<ArrayBuffer>,
+  fd: number,
   { like, backlog }: { readonly like: number; readonly backlog: number },
-): number {
-  const family = familyOf(address);
-  const fd = libc().socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) throw new LibcError("socket");
-  try {
-    setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-    if (family === AF_INET6) setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, getOption(like, IPPROTO_IPV6, IPV6_V6ONLY));
-    if (libc().bind(fd, address, address.length) !== 0) throw new LibcError("bind");
-    if (libc().listen(fd, backlog) !== 0) throw new LibcError("listen");
-    return fd;
-  } catch (error) {
-    libc().close(fd);
-    throw error;
-  }
+): void {
+  setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  const isIpv6 = familyOf(address) === AF_INET6;
+  if (isIpv6) setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, getOption(like, IPPROTO_IPV6, IPV6_V6ONLY));
+  check("bind", libc().bind(fd, address, address.length));
+  check("listen", libc().listen(fd, backlog));
 }
 
 function setOption(fd: number, level: number, option: number, value: number): void {
   const bytes = new Uint8Array(Int32Array.of(value).buffer);
-  if (libc().setsockopt(fd, level, option, bytes, bytes.length) !== 0) throw new LibcError("setsockopt");
+  check("setsockopt", libc().setsockopt(fd, level, option, bytes, bytes.length));
 }
 
 function getOption(fd: number, level: number, option: number): number {
   const value = new Int32Array(1), size = Uint32Array.of(4);
-  if (libc().getsockopt(fd, level, option, value, size) !== 0) throw new LibcError("getsockopt");
+  check("getsockopt", libc().getsockopt(fd, level, option, value, size));
   return value[0];
 }

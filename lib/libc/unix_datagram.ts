@@ -4,8 +4,8 @@
  * @module
  */
 
-import { LibcError } from "#lib/errors.ts";
 import { cLibrary } from "./c_library.ts";
+import { check } from "./libc.ts";
 
 const SYMBOLS = {
   socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
@@ -35,9 +35,9 @@ export function sendUnixDatagram(bytes: Uint8Array<ArrayBuffer>, path: string): 
   to.set(darwin ? [to.length, AF_UNIX] : [AF_UNIX, 0]);
   to.set(name, 2);
   const fd = libc().socket(AF_UNIX, SOCK_DGRAM, 0);
-  if (fd < 0) throw new LibcError("socket");
+  check("socket", fd);
   try {
-    if (Number(libc().sendto(fd, bytes, BigInt(bytes.length), 0, to, to.length)) < 0) throw new LibcError("sendto");
+    check("sendto", libc().sendto(fd, bytes, BigInt(bytes.length), 0, to, to.length));
   } finally {
     libc().close(fd);
   }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
-import { openLibrary } from "#lib/libc/foreign_library.ts";
+import { keepLoaded, openLibrary } from "#lib/libc/foreign_library.ts";
 
 const LIBC = Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
 
@@ -40,14 +40,21 @@ Deno.test("a frequently called function returns the same results after it gets i
   assert(libc.strlen === strlen);
 });
 
-const WITHOUT = openLibrary(LIBC, {
-  no_such_function: { parameters: [], result: "i32", optional: true },
-  getpid: { parameters: [], result: "i32" },
-}, []);
-
 Deno.test("a missing function is null if it is optional, else an error", () => {
-  assertEquals(WITHOUT.no_such_function, null);
-  assertEquals(WITHOUT.getpid(), Deno.pid);
+  const symbols = {
+    no_such_function: { parameters: [], result: "i32", optional: true },
+    getpid: { parameters: [], result: "i32" },
+  } as const;
+  for (const often of [[], ["no_such_function", "getpid"] as const]) {
+    const libc = openLibrary(LIBC, symbols, often);
+    assertEquals(libc.no_such_function, null);
+    assertEquals(libc.getpid(), Deno.pid);
+  }
   assertThrows(() => openLibrary(LIBC, { no_such_function: { parameters: [], result: "i32" } }, []));
   assertThrows(() => openLibrary("libno_such_library.so", { getpid: { parameters: [], result: "i32" } }, []));
+});
+
+Deno.test("a library that is not there cannot be kept open", () => {
+  assertThrows(() => keepLoaded("libno_such_library.so"), Error, "libno_such_library.so cannot be kept open");
+  assertEquals(keepLoaded(LIBC), undefined);
 });

@@ -6,6 +6,7 @@
 
 import { FileWatches } from "./file_watches.ts";
 import { INOTIFY_MASKS } from "#lib/libc/inotify.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** What a {@linkcode FollowedFile} reports to. */
@@ -48,7 +49,7 @@ export class FollowedFile {
     this.#open("end");
     const directory = path.replace(/\/[^/]*$/, "") || "/";
     const options = { recurse: false, autoAdd: false, excludes: () => false };
-    if (!this.#watches.add(directory, { ...options, mask: create | moved_to })) {
+    if (!this.#watches.add(directory, { ...options, mask: create | moved_to }) && !isDirectory(directory)) {
       listener.onProblem(`${directory} is no directory`);
     }
   }

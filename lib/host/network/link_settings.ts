@@ -160,7 +160,6 @@ export class LinkWatch {
 
   /** Ends it. May be called twice. */
   close(): void {
-    if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#wait.close();

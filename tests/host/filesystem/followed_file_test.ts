@@ -1,6 +1,7 @@
 /** A file that others append to: each byte comes once, also when the file is cut, rotated away or made later. */
 
 import { FollowedFile } from "#lib/host/filesystem/followed_file.ts";
+import { Inotify } from "#lib/libc/inotify.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { withReplaced } from "#tests/support/replaced.ts";
@@ -88,6 +89,19 @@ Deno.test("a file that is not there is a problem once, and is followed when it c
       assertMatch(seen.problems[1], /none is no directory/);
       return Promise.resolve();
     });
+  }));
+
+Deno.test("a file that the kernel does not watch is a problem with the kernel's limit", () =>
+  withTemporaryDirectory(async (root) => {
+    const path = `${root}/log`;
+    append(path, "before");
+    const refuse = () => -1;
+    await withReplaced(Inotify.prototype, { name: "watch", by: refuse }, () =>
+      following(path, (seen) => {
+        assertEquals(seen.problems.length, 1);
+        assert(seen.problems[0].startsWith(`${path} is not watched: the kernel refused the watch after 0 others`));
+        return Promise.resolve();
+      }));
   }));
 
 Deno.test("a file whose directory was made anew is found again", () =>

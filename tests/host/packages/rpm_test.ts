@@ -14,7 +14,7 @@ import { parseModified } from "#lib/host/packages/rpm_output.ts";
 import { installYumPackages } from "#lib/host/packages/yum_install.ts";
 import { runZypper, zypperXml } from "#lib/host/packages/zypper.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
-import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
 import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { ProgramNames } from "#tests/support/calls/program_calls.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -172,6 +172,38 @@ Deno.test("what is downloaded alone is what has changed, and what is there alrea
   );
   assertEquals(changes, map({ vim: { old: "", new: "9-1" } }));
   assertEquals(ran.filter((words) => words.startsWith("yum")), ["yum -y --downloadonly install vim"]);
+});
+
+Deno.test("packages that cannot be unheld are not updated, are named with the reason, and are held again", async () => {
+  const ran: string[] = [];
+  using _names = installed();
+  const runChild = programs({
+    "rpm -qa": () => line("vim", "9") + line("yum-plugin-versionlock", "1"),
+    "yum versionlock list": () => "0:vim-9-1.*\n",
+    "yum versionlock delete": () => {
+      throw new CommandError("no more processes");
+    },
+  }, ran);
+  const { message } = await assertRejects(
+    () =>
+      installYumPackages({ kind: "repository", packages: new Map([["vim", null]]) }, caching("", runChild), {
+        reinstall: false,
+        ignoreEpoch: false,
+        downloadonly: false,
+        skipVerify: false,
+        updateHolds: true,
+        kwargs: map({}),
+        available: () => Promise.resolve(map({})),
+        advisories: () => Promise.resolve(new Map()),
+        downloaded: () => Promise.resolve(map({})),
+      }),
+    CommandError,
+    "Error encountered unholding packages vim: Unable to run command ",
+  );
+  assertMatch(message, /no more processes$/);
+  assertEquals(ran.filter((words) => words.startsWith("yum")), [
+    ...["yum versionlock list", "yum versionlock list", "yum versionlock delete 0:vim-9-1.*", "yum versionlock list"],
+  ]);
 });
 
 Deno.test("zypper is tried again while another one holds its lock, and the master is told", async () => {

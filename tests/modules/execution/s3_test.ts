@@ -225,6 +225,8 @@ Deno.test("s3: a host and a bucket that are none are refused, and a service that
     await assertRejects(asked({ pathStyle: false }, bucket), InvocationError, `Invalid bucket: ${bucket}`);
   }
   await assertRejects(asked({}), CommandError, "127.0.0.1:1 does not answer: ");
+  // The bucket is a part of the host's name. No server has a name below an address.
+  await assertRejects(asked({ pathStyle: false }), CommandError, "box.127.0.0.1:1 does not answer: ");
 });
 
 /** Runs `act` on an instance whose service of metadata gives these answers by path. */
