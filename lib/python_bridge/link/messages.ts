@@ -159,6 +159,7 @@ export function packPython(message: Readonly<Record<string, unknown>>): Uint8Arr
  */
 export function parseFromPython({ content }: WireFrame): FromPython {
   const message = decode(content, "disk", BOUNDS);
+  if (!isMap(message)) throw new WireError("a message that is no map");
   const fields = fieldsOf(message, MAX_TEXT);
   const kind = readText(fields, "kind");
   switch (kind) {
@@ -175,7 +176,7 @@ export function parseFromPython({ content }: WireFrame): FromPython {
         id: idOf(message),
         during: readInteger(fields, "during", Number.MAX_SAFE_INTEGER),
         what: readText(fields, "what"),
-        fields: isMap(message) ? message : new Map(),
+        fields: message,
       };
     case "log":
       return {

@@ -67,6 +67,11 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
   },
   { path: "lib/keys/store.ts", line: /errors\.NotFound\) return false;/, why: RACE },
   {
+    path: "lib/python_bridge/zygote/zygote.ts",
+    line: /take\(messageOf\(error\)\)/,
+    why: "a pipe of a child that cannot be read",
+  },
+  {
     path: "lib/minion/local_call/modules.ts",
     line: /nothing is run yet/,
     why: "a module asks only while a call runs, which has its context",

@@ -7,6 +7,8 @@
 import { MsgpackError, WireError } from "#lib/errors.ts";
 import { packPython, parseFromPython, parseFromZygote } from "#lib/python_bridge/link/messages.ts";
 import { FrameReader, type WireFrame } from "#lib/protocol/frames.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { toValue } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 /** The frame of a message. */
@@ -71,6 +73,13 @@ Deno.test("each field of a message of Python is checked", () => {
     for (const message of VALID.filter((one) => field in one)) {
       assertThrows(() => parseFromPython(framed({ ...message, [field]: [] })), WireError);
     }
+  }
+  for (const content of [[], null, "done", [["kind", "log"]]]) {
+    assertThrows(
+      () => parseFromPython({ sender: 1, content: encode(toValue(content), "disk").slice() }),
+      WireError,
+      "no map",
+    );
   }
   for (const field of ["class", "text", "trace"]) {
     const error = { class: "E", bases: [], text: "", trace: "", [field]: 5 };
