@@ -9,7 +9,7 @@ import { NO_PYTHON_PLUGINS } from "#lib/python_bridge/loader/python_files.ts";
 import { PythonEnded, PythonSession, realSaltSocket } from "#lib/python_bridge/link/session.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
-import { ScriptedProcess } from "../link/scripted_process.ts";
+import { ScriptedProcess } from "#tests/support/servers/scripted_process.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 

@@ -13,7 +13,7 @@ import { MINION_ANSWERS } from "#lib/python_bridge/loader/questions.ts";
 import { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map } from "#lib/values/value.ts";
-import { type ProcessScript, ScriptedProcess } from "../link/scripted_process.ts";
+import { type ProcessScript, ScriptedProcess } from "#tests/support/servers/scripted_process.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
