@@ -235,7 +235,7 @@ class HostRun {
 function publicKey(path: string): string {
   try {
     const key = Deno.readTextFileSync(path).trim();
-    if (/^[\w@.-]+ [\w+/=]+( [^\n]*)?$/.test(key)) return key;
+    if (/^[a-z][\w@.-]* [\w+/]+=*( [^\n]*)?$/.test(key)) return key;
     throw new Error("it is no public key");
   } catch (error) {
     throw new SshError("refused", `The public key ${path} cannot be read: ${messageOf(error)}`);

@@ -79,6 +79,22 @@ Deno.test({
 
 Deno.test({
   ...ROOT_ONLY,
+  name: "root enters neither a file nor a link as a directory",
+  fn: () =>
+    withTemporaryDirectory((root) => {
+      Deno.writeTextFileSync(`${root}/file`, "");
+      Deno.mkdirSync(`${root}/directory`);
+      Deno.symlinkSync("directory", `${root}/link`);
+      using held = holdDirectory(root);
+      assertThrows(() => held.enter("file"), Deno.errors.NotADirectory, `open '${root}/file'`);
+      assertThrows(() => held.enter("link"), CommandError, `'${root}/link' is a symbolic link`);
+      using inside = held.enter("directory");
+      assertEquals(Deno.realPathSync(inside.path), `${Deno.realPathSync(root)}/directory`);
+    }),
+});
+
+Deno.test({
+  ...ROOT_ONLY,
   name: "root makes no directory for ssh behind a user's link",
   fn: () =>
     withTemporaryDirectory((root) => {

@@ -127,3 +127,9 @@ Deno.test("a process's terminal is the device of its number, on a host with or w
     Deno.removeSync(root, { recursive: true });
   }
 });
+
+Deno.test("an attribute that another user's process does not show is None", async () => {
+  const refused = () => Promise.reject(new Deno.errors.PermissionDenied("no"));
+  const attributes = await processAttributes(Deno.pid, ["ionice", "pid"], refused);
+  assertEquals([...attributes], [["ionice", null], ["pid", Deno.pid]]);
+});

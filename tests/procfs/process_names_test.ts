@@ -3,6 +3,7 @@
 import { ProcessNames } from "#lib/procfs/process_names.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const runs = () => new ProcessNames();
@@ -24,3 +25,25 @@ Deno.test("a process has its whole name, however long its command line is, until
     }
     assertEquals([LONG, "own-name"].filter((name) => runs().has(name)), []);
   }));
+
+Deno.test("a process that another user hides has no name, and hides no other one", async () => {
+  const { readFileSync, readDirSync } = Deno;
+  const hidden = 4_194_305; // beyond the kernel's largest id
+  const listed = (path: string | URL) =>
+    path === "/proc"
+      ? [...readDirSync(path), { name: `${hidden}`, isDirectory: true, isFile: false, isSymlink: false }].values()
+      : readDirSync(path);
+  const refused: (string | URL)[] = [];
+  const read: typeof readFileSync = (path) => {
+    if (!String(path).startsWith(`/proc/${hidden}/`)) return readFileSync(path);
+    refused.push(path);
+    throw new Deno.errors.PermissionDenied("no");
+  };
+  const own = Deno.readTextFileSync("/proc/self/comm").trim();
+  await withReplaced(
+    Deno,
+    { name: "readDirSync", by: listed as typeof readDirSync },
+    () => withReplaced(Deno, { name: "readFileSync", by: read }, () => assert(runs().has(own))),
+  );
+  assertEquals(refused, [`/proc/${hidden}/comm`]);
+});

@@ -2,6 +2,7 @@
 
 import { makeSshDirectory } from "#lib/ssh/connection.ts";
 import { assertEquals } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const PHRASE = "the passphrase", WORD = "the password", KEY = "/srv/keys/fleet";
 
@@ -44,3 +45,23 @@ Deno.test("the ssh to a jump host gets neither the passphrase nor the host's pas
   assertEquals(await answer("op@gate's password: ", { jump: true }), "code 1");
   assertEquals(await answer(`Enter passphrase for key '${KEY}': `, { jump: true }), "code 1");
 });
+
+Deno.test("the directory for sockets is in the user's own, unless that is missing or its path too long", () =>
+  withTemporaryDirectory((root) => {
+    const before = Deno.env.get("XDG_RUNTIME_DIR");
+    const placeWith = (given: string) => {
+      Deno.env.set("XDG_RUNTIME_DIR", given);
+      const directory = makeSshDirectory();
+      assertEquals((Deno.statSync(directory).mode ?? 0) & 0o777, 0o700);
+      Deno.removeSync(directory, { recursive: true });
+      return directory.slice(0, directory.lastIndexOf("/"));
+    };
+    try {
+      const long = `${root}/${"x".repeat(40)}`;
+      Deno.mkdirSync(long);
+      assertEquals([placeWith(root), placeWith(`${root}/none`), placeWith(long)], [root, "/tmp", "/tmp"]);
+    } finally {
+      if (before === undefined) Deno.env.delete("XDG_RUNTIME_DIR");
+      else Deno.env.set("XDG_RUNTIME_DIR", before);
+    }
+  }));

@@ -20,6 +20,7 @@ const SSH = `#!/bin/sh
 here=$(dirname "$0")
 case " $* " in *" -M "*)
   printf '%s\\n' "$@" >"$here/words"
+  printf '%s\\n%s\\n' "$SALT_SSH_KEY" "$SALT_SSH_PASSPHRASE" >"$here/asked"
   echo $$ >"$here/master"
   . "$here/connection"
   exec sleep 600 ;;
@@ -143,10 +144,38 @@ Deno.test("ssh gets the options of hosts whose keys are not checked, and the por
     using host = new ScriptedHost(root, "");
     const entry = host.entry({ remote_port_forwards: "8080:localhost:80,9000:localhost:90", identities_only: true });
     (await SshConnection.open(entry, host.options().place))[Symbol.dispose]();
+    // Without secrets ssh may ask for nothing.
+    assertEquals(Deno.readTextFileSync(`${root}/asked`), "\n\n");
     const words = Deno.readTextFileSync(`${root}/words`).replaceAll("\n", " ");
     assertStringIncludes(words, "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null");
     assertStringIncludes(words, "-o IdentitiesOnly=yes");
     assertStringIncludes(words, "-R 8080:localhost:80 -R 9000:localhost:90 -l root -T");
+  }));
+
+Deno.test("ssh asks for the passphrase of the key by its path, and by the beginning where ssh replaces a part of it", () =>
+  withTemporaryDirectory(async (root) => {
+    const home = Deno.env.get("HOME") ?? "";
+    const cases = [["/keys/fleet", "/keys/fleet"], ["~/fleet", `${home}/fleet`], ["~op/fleet", ""], ["/keys/%h", ""]];
+    for (const [priv, asked] of [...cases, [`/${"é".repeat(60)}`, `/${"é".repeat(49)}`]]) {
+      using host = new ScriptedHost(root, "");
+      const entry = host.entry({ priv, priv_passwd: "phrase" });
+      (await SshConnection.open(entry, host.options().place))[Symbol.dispose]();
+      assertEquals(Deno.readTextFileSync(`${root}/asked`), `${asked}\nphrase\n`, priv);
+    }
+  }));
+
+Deno.test("a key that is none, or that the host does not take, is named with the reason", () =>
+  withTemporaryDirectory(async (root) => {
+    const key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA op@control";
+    using host = new ScriptedHost(root, "say fail no space left");
+    const run = (text: string) => {
+      Deno.writeTextFileSync(`${root}/key.pub`, text);
+      return host.run({ deployKey: true }, { priv: `${root}/key`, passwd: "word" });
+    };
+    const none = `The public key ${root}/key.pub cannot be read: it is no public key`;
+    await assertRejects(() => run("-----BEGIN OPENSSH PRIVATE KEY-----\n"), SshError, none);
+    await assertRejects(() => run(`${key}\nssh-rsa AAAA second`), SshError, none);
+    await assertRejects(() => run(key), SshError, "The key is not on web1: no space left");
   }));
 
 Deno.test("a host that never lets sign in is given up some seconds after its time", () =>
@@ -174,6 +203,7 @@ Deno.test("the key of hosts that name none is made once, and is its user's alone
     await makeKey(path);
     assertEquals(Deno.readTextFileSync(path), key);
     await assertRejects(() => makeKey(`${path}/below`), SshError, `The key ${path}/below cannot be made`);
+    await assertRejects(() => makeKey("/proc/key"), SshError, "The key /proc/key cannot be made: Saving key");
   }));
 
 Deno.test("an executable that is not there is named; a user's name becomes no path", () =>

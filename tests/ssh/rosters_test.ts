@@ -17,6 +17,7 @@ import { map, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "#tests/support/assert.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 function optsWith(overrides: Record<string, unknown> = {}): MasterOpts {
@@ -260,6 +261,18 @@ Deno.test("scan: the first open port of each address of the target, in order", a
   assertEquals(await scan("127.0.0.1/8", port), new Map());
   await assertRejects(() => scan("10.0.0.0/8", port), RosterError, "10.0.0.0/8 has more than");
   await assertRejects(() => scan("127.0.0.1", "22,http"), RosterError, "http is no port");
+  // A connection that comes too late counts for nothing, and is closed.
+  const late = Promise.withResolvers<Deno.TcpConn>(), closed = Promise.withResolvers<void>();
+  await withReplaced(
+    Deno,
+    { name: "connect", by: (() => late.promise) as unknown as typeof Deno.connect },
+    async () => {
+      const scanned = await scanAddresses("127.0.0.1", { ...settings, ports: port, timeoutS: 0.01 });
+      assertEquals(scanned, new Map());
+    },
+  );
+  late.resolve({ close: () => closed.resolve() } as unknown as Deno.TcpConn);
+  await closed.promise;
 });
 
 Deno.test("each kind of roster says what is wrong with it; one of the operator's own has the hosts of the target", () =>
@@ -283,6 +296,14 @@ Deno.test("each kind of roster says what is wrong with it; one of the operator's
     Deno.removeSync(`${root}/roster`);
     Deno.writeTextFileSync(`${root}/roster`, "");
     assertMatch(await refusal("flat"), /a roster is a map of hosts/);
+    const refuse = () => {
+      throw new Deno.errors.PermissionDenied("no");
+    };
+    await withReplaced(
+      Deno,
+      { name: "readTextFileSync", by: refuse },
+      async () => assertMatch(await refusal("flat"), /Access denied to roster ".*roster"/),
+    );
     const searchPath = Deno.env.get("PATH");
     if (searchPath?.split(":").every((directory) => !isFile(`${directory}/ansible-inventory`))) {
       assertMatch(await refusal("ansible"), /Install `ansible` to use inventory, or make the inventory an executable/);

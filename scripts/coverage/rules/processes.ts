@@ -49,6 +49,13 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
     why: "a target that takes more than five seconds; others that cannot be read are refused before",
   },
   {
+    path: "lib/ssh/executables.ts",
+    line: /words\.length === 0/,
+    why: "only a compiled executable, which writes no figures",
+  },
+  { path: "lib/ssh/executables.ts", line: /there is no SHA-256/, why: "an OpenSSL without a digest that TLS needs" },
+  { path: "lib/ssh/rosters.ts", line: /excess !== undefined/, why: "an inventory of more than 256 MiB" },
+  {
     path: "lib/crypto/hash_in_thread.ts",
     line: /kind === null/,
     why: "an OpenSSL without a digest of the lists of Salt",
