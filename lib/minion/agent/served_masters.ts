@@ -78,7 +78,7 @@ export class ServedMasters {
   fail(error: unknown, connection: MasterConnection): void {
     const { opts, log, closing, end } = this.#minion;
     if (!(error instanceof SignInError) || !this.#isOneOfMany) return end(error);
-    if (this.#refused.has(connection)) return;
+    if (closing.aborted || this.#refused.has(connection)) return;
     this.#refused.add(connection);
     log.error(`The master ${connection.name} is not served any more: ${error.message}`);
     sleep(opts.acceptance_wait_time * 1000, closing)

@@ -8,6 +8,7 @@ import { orderRecords, resolveServices } from "#lib/minion/masters/master_servic
 import { SignInError } from "#lib/errors.ts";
 import { masterName } from "#lib/config/master_entries.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 
 interface Record {
   readonly priority: number;
@@ -77,4 +78,17 @@ Deno.test("records of one priority come by their weights", () => {
   const targets = (random: number) => orderRecords(records, () => random).map(({ target }) => target);
   assertEquals(targets(0), ["a", "b", "c"]);
   assertEquals(targets(0.9), ["b", "a", "c"]);
+});
+
+Deno.test("the records of a service are asked of the host's resolver", async () => {
+  const asked: unknown[] = [];
+  const by = (...question: unknown[]) => {
+    asked.push(question);
+    return Promise.resolve([{ priority: 0, weight: 0, port: 5506, target: "salt1.example.com." }]);
+  };
+  await withReplaced(Deno, { name: "resolveDns", by: by as unknown as typeof Deno.resolveDns }, async () => {
+    const found = await resolveServices([{ host: "_salt._tcp.example.com", port: 4506 }], () => {});
+    assertEquals(found.map(masterName), ["salt1.example.com:5506"]);
+  });
+  assertEquals(asked, [["_salt._tcp.example.com", "SRV"]]);
 });

@@ -135,3 +135,19 @@ Deno.test("a file that can be neither read, nor set aside, nor removed is named 
     assertMatch(text, /Could not remove \d+\.p from the return spool: /);
     await spool.close();
   }));
+
+Deno.test("a return that comes after the end is on disk for the next start, and not sent", () =>
+  inDirectory(async (directory, lines, open) => {
+    const sent: unknown[] = [];
+    const send = (load: ValueMap) => Promise.resolve(void sent.push(load.get("jid")));
+    const spool = open({ send });
+    await spool.close();
+    spool.add(ret("1"));
+    await sleep(20);
+    assertEquals([sent, [...Deno.readDirSync(directory)].length, lines], [[], 1, []]);
+    const next = open({ send });
+    next.flush();
+    await eventually(() => sent.length === 1, { what: "the return" });
+    assertEquals(sent, ["1"]);
+    await next.close();
+  }));

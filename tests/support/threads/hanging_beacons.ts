@@ -1,5 +1,6 @@
 /**
- * A thread of beacons in which the beacon `hangs` computes for ever, and each other one sends an event.
+ * A thread of beacons in which the beacon `hangs` computes for ever, one whose name begins with `dies` ends the thread,
+ * `once` has run once, `silent` finds nothing, `junk` says what is no message, and each other one sends an event.
  * @module
  */
 
@@ -19,7 +20,11 @@ serveThread<BeaconThreadInit>(({ note }, host) =>
       for (const name of names.filter((one) => !message.stopped.includes(one))) {
         new LookNote(note).begin(name);
         if (name === "hangs") { for (;;) Math.random(); }
-        host.post({ kind: "found", events: pack([map({ tag: name })]) });
+        if (name.startsWith("dies")) return void setTimeout(() => reportError(new Error(`the fault of ${name}`)));
+        if (name === "junk") host.post({ kind: "none" });
+        else if (name === "once") host.post({ kind: "once", name });
+        else if (name === "silent") host.post({ kind: "found", events: pack([]) });
+        else host.post({ kind: "found", events: pack([map({ tag: name })]) });
       }
     },
     close: () => Promise.resolve(),
