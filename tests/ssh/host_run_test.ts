@@ -111,6 +111,21 @@ Deno.test("a host that says what no host should is refused, with what it said", 
     }
   }));
 
+Deno.test("a host of another machine that has its executable already gets no copy", () =>
+  withTemporaryDirectory(async (root) => {
+    const outcome = { what: "outcome", return: true, retcode: 0 } as const;
+    Deno.writeFileSync(`${root}/outcome`, packHostMessage(outcome));
+    const session = `sum=$(sha256sum <"$here/program" | cut -c 1-32)
+case $command in
+  *"head -c"*) say fail it was copied ;;
+  *"$sum"*) say run now; cat ${root}/outcome ;;
+  *) say need Linux armv7l ;;
+esac`;
+    using host = new ScriptedHost(root, session);
+    const executables = new Executables({ ssh_executables: map({ armv7l: `${root}/program` }) }, root);
+    assertEquals(await host.run({ executables }), outcome);
+  }));
+
 Deno.test("what cannot be removed from a host is a warning: the function has its return", () =>
   withTemporaryDirectory(async (root) => {
     const outcome = { what: "outcome", return: true, retcode: 0 } as const;

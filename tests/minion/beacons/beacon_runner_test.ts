@@ -183,3 +183,24 @@ Deno.test("of too many events within an interval the newest stay, which is an ev
   assertEquals([of("told").length, data instanceof Map && data.get("n")], [10_001, 2]);
   runner.close();
 });
+
+Deno.test("what a look finds after its beacon was removed is not sent", async () => {
+  const gate = Promise.withResolvers<void>();
+  let looks = 0;
+  const { runner, sent, once, lines } = run({
+    slow: () => ({
+      look: async () => {
+        looks++;
+        await gate.promise;
+        return [map({ n: 1 })];
+      },
+    }),
+  });
+  await runner.configure(config({ slow: [{ run_once: true }] }));
+  await eventually(() => looks === 1, { what: "the look" });
+  await runner.configure(config({}));
+  gate.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assertEquals([sent, once, lines], [[], [], []]);
+  runner.close();
+});

@@ -114,3 +114,12 @@ Deno.test("a beacon that computes for ever is named and stopped, and the others 
   assertStringIncludes(String(error.get("error")), "it has not ended in 2 seconds");
   await threads.close();
 });
+
+Deno.test("a built-in beacon with run_once tells of its one look from its thread", async () => {
+  const ran: string[] = [];
+  const { threads, lines } = openThreads({ url: undefined, once: (name) => void ran.push(name) });
+  threads.configure(map({ load: [{ averages: { "1m": [-2, -1] } }, { emitatstartup: true }, { run_once: true }] }));
+  await eventually(() => ran.length > 0, { what: "the look" });
+  assertEquals([ran, lines.filter((line) => line.startsWith("ERROR"))], [["load"], []]);
+  await threads.close();
+});
