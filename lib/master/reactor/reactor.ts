@@ -219,7 +219,6 @@ export class Reactor {
     if (event === undefined || !this.#changes.isLeader || event.data.get("user") === REACTOR_USER) return undefined;
     const { tag, data } = event;
     const files = this.#map.filesFor(tag), nowMs = Date.now();
-    if (files.length === 0) return undefined;
     this.#status.counts.matched++;
     const chain = this.#chains.of(tag, data, nowMs);
     const loop = this.#chains.loopOf(chain, files);

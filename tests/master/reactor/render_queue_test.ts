@@ -1,14 +1,17 @@
 /** The process that renders reactor files: slow to start, broken, resting, ended. */
 
+import { packOpts } from "#lib/config/opts_transfer.ts";
 import { RenderQueue } from "#lib/master/reactor/render_queue.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
-import { frame } from "#lib/protocol/frames.ts";
-import { packRenderedEvent, type RenderedEvent } from "#lib/reactor/rendering.ts";
+import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { packRenderedEvent, packRenderEvent, type RenderedEvent, unpackRenderedEvent } from "#lib/reactor/rendering.ts";
+import { masterProcess, REACTOR_PROCESS } from "#lib/runtime/self_command.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { testServices } from "#tests/support/fleet/services.ts";
 import { SkippedTime } from "#tests/support/skipped_time.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -79,6 +82,28 @@ Deno.test("a process that cannot be started, ends, or answers something else is 
       assertStringIncludes(logged.join(), log);
     });
   }
+});
+
+Deno.test("what is no event is answered with a mistake by the process that renders, which goes on", async () => {
+  using services = await testServices();
+  const path = `${services.root}/a.sls`;
+  Deno.writeTextFileSync(path, "a:\n  local.test.ping:\n    - tgt: {{ tag }}\n");
+  const [program, ...args] = masterProcess(REACTOR_PROCESS);
+  const child = new Deno.Command(program, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+  const input = child.stdin.getWriter();
+  const given = [
+    packOpts("master", services.opts),
+    encode("no event", "disk"),
+    packRenderEvent({ ...EVENT, files: [path] }),
+  ];
+  for (const content of given) await input.write(frame(1, content));
+  await input.close();
+  const { code, stdout, stderr } = await child.output();
+  const made = new FrameReader(2 ** 20).push(stdout).map(({ content }) => unpackRenderedEvent(content));
+  assertEquals(made.length, 2, new TextDecoder().decode(stderr));
+  assertEquals(made[0], { reactions: [], mistakes: [{ file: "", text: "invalid event to render" }] });
+  assertEquals(made[1].reactions.map(({ tgt }) => tgt), ["t/a"]);
+  assertEquals(code, 0);
 });
 
 Deno.test("without work for five minutes there is no process; the next event starts one", () =>
