@@ -105,9 +105,8 @@ class ClusterService implements ThreadService {
 
   /** A thread, or its successor, has a new port. */
   onMessage(message: unknown): void {
-    if (!isNewClusterPort(message)) return;
     const handlers = Object.assign({}, ...this.#parts.map(({ handlers }) => handlers));
-    serveCluster(handlers, message.clusterPort);
+    if (isNewClusterPort(message)) serveCluster(handlers, message.clusterPort);
   }
 
   async close(): Promise<void> {

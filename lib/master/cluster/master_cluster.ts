@@ -96,9 +96,10 @@ export class MasterCluster {
       init: () => init,
       onSuccessor: () => this.#ports?.replaced(),
       onMessage: (message) => {
-        if (!isKeyTaken(message)) return;
-        this.#keyMadeMs = message.keyTaken.madeMs;
-        onKeyTaken();
+        if (isKeyTaken(message)) {
+          this.#keyMadeMs = message.keyTaken.madeMs;
+          onKeyTaken();
+        }
       },
     });
     const ports = this.#ports = new ThreadPorts<NewClusterPort>(

@@ -36,13 +36,19 @@ export interface EventReturnInit extends SupervisedInit {
 /** Pause before another try to start, in milliseconds. */
 const RETRY_MS = 5_000;
 
+/** Calls that go on are told to end this time before the thread is ended by force, in milliseconds. */
+const CALLS_END_MS = 500;
+
 /** Least interval at which old jobs are removed from the caches, in milliseconds. */
 const LEAST_CLEANING_MS = 1_000;
 
 class EventReturnService implements ThreadService {
   readonly #opts: MasterOpts;
   readonly #log: Logger;
+  /** Tells calls to end. */
   readonly #ending = new AbortController();
+  /** No forwarder is started any more. */
+  readonly #stopping = new AbortController();
   readonly #lease: PythonLease;
   readonly #forwarders: readonly EventForwarder[];
   readonly #starting: Promise<unknown>;
@@ -105,12 +111,13 @@ class EventReturnService implements ThreadService {
 
   /** Starts one; tries again if the event log cannot be read. */
   async #start(forwarder: EventForwarder): Promise<void> {
-    for (let tries = 1; !this.#ending.signal.aborted; tries++) {
+    const { signal } = this.#stopping;
+    for (let tries = 1; !signal.aborted; tries++) {
       try {
         return await forwarder.start();
       } catch (error) {
         if (tries === 1) this.#log.error(`Returners get no events yet: ${messageOf(error)}`);
-        await sleep(RETRY_MS, this.#ending.signal).catch(() => {});
+        await sleep(RETRY_MS, signal).catch(() => {});
       }
     }
   }
@@ -121,9 +128,10 @@ class EventReturnService implements ThreadService {
 
   async close(budget: TimeBudget): Promise<void> {
     this.#cleaning.close();
+    this.#stopping.abort();
     // Waiting events get their call before calls are told to end.
     const closing = this.#starting.then(() => Promise.all(this.#forwarders.map((forwarder) => forwarder.close())));
-    const isDone = await budget.allows(closing);
+    const isDone = await budget.less(CALLS_END_MS).allows(closing);
     this.#ending.abort();
     if (!isDone) await closing;
     await this.#lease.close();

@@ -1,12 +1,15 @@
 /** Events for a returner that is slow, fails or refuses: what is stored, what waits, what is named as lost. */
 
+import { packEvent } from "#lib/bus/event.ts";
 import { BusPump } from "#lib/bus/pump.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { UnavailableError, UnstorableError } from "#lib/errors.ts";
+import { listSegments, readLogId, segmentPath } from "#lib/event_log/segment.ts";
+import { EventLogWriter } from "#lib/event_log/writer.ts";
 import { EventForwarder } from "#lib/master/event_return/event_forwarder.ts";
 import type { EventSink } from "#lib/master/event_return/event_sink.ts";
-import { type EventPosition, readPosition } from "#lib/returners/event_position.ts";
+import { type EventPosition, readPosition, writePosition } from "#lib/returners/event_position.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
@@ -23,15 +26,23 @@ interface Site {
   position(): EventPosition | undefined;
 }
 
-/** A bus with a log, and a returner whose calls `store` answers. */
-async function withForwarder(store: EventSink["store"], run: (site: Site) => Promise<void>): Promise<void> {
+/**
+ * A bus with a log, and a returner whose calls `store` answers.
+ * @param how.before Called with the directories of the log and of positions before the bus begins.
+ */
+async function withForwarder(
+  store: EventSink["store"],
+  run: (site: Site) => Promise<void>,
+  { queue = 0, before }: { readonly queue?: number; readonly before?: (log: string, positions: string) => void } = {},
+): Promise<void> {
   await withTemporaryDirectory(async (root) => {
     const paths = masterBus(root), logDirectory = `${root}/log`, directory = `${root}/returners`;
+    before?.(logDirectory, directory);
     const eventLog = { directory: logDirectory, keepS: 3600, maxBytes: 1 << 30 };
     const pump = await BusPump.open(paths, { log: SILENT_LOGGER, eventLog });
     const { log, lines: logged } = memoryLog();
     const sink: EventSink = { option: "event_return", name: "own", wants: (tag) => tag.startsWith("own/"), store };
-    const parts = { sink, paths, logDirectory, directory, startedMs: 0, queue: 0, queueMs: 0, log };
+    const parts = { sink, paths, logDirectory, directory, startedMs: 0, queue, queueMs: 0, log };
     const forwarder = new EventForwarder(parts);
     try {
       await forwarder.start();
@@ -129,5 +140,97 @@ Deno.test("a position that cannot be written is named, and holds up no event", a
     await fire("own/2");
     await eventually(() => stored.length === 2, { what: "both events" });
     Deno.mkdirSync(directory);
+  });
+});
+
+Deno.test("while a server is away no more events are read than one call takes; the others come from the log later", async () => {
+  const stored: string[] = [], calls: number[] = [];
+  let away = true;
+  await withForwarder((events, count) => {
+    calls.push(events.length);
+    if (away) return Promise.reject(new Error("no server"));
+    stored.push(...events.map(({ tag }) => tag));
+    return Promise.resolve(count(events.length));
+  }, async ({ fire, forwarder, position }) => {
+    using time = new SkippedTime();
+    const tags = Array.from({ length: 130 }, (_, n) => `own/${n}`);
+    await fire("own/first");
+    await eventually(() => calls.length === 1, { what: "the first call" });
+    await fire(...tags);
+    await eventually(() => forwarder.describe() === "event_return own: 0 events stored, 100 waiting", {
+      what: "a full call",
+    });
+    assertEquals(calls, [1]);
+    away = false;
+    await time.to(2_000);
+    await eventually(() => position()?.stored === 131, { what: "all events" });
+    assertEquals(stored, ["own/first", ...tags]);
+    assertEquals(calls[1], 100);
+  });
+});
+
+Deno.test("events that wait for others are given when the master ends", async () => {
+  const stored: string[][] = [];
+  await withForwarder((events, count) => {
+    stored.push(events.map(({ tag }) => tag));
+    return Promise.resolve(count(events.length));
+  }, async ({ fire, forwarder, position }) => {
+    await fire("own/1", "own/2");
+    await eventually(() => forwarder.describe().endsWith("2 waiting"), { what: "both events" });
+    assertEquals(stored, []);
+    await forwarder.close();
+    assertEquals([stored, position()?.stored], [[["own/1", "own/2"]], 2]);
+  }, { queue: 10 });
+});
+
+Deno.test("a master that ends amid events that are tried one by one tries no further one, and passes over none", async () => {
+  const tried: string[] = [];
+  let end = () => {};
+  await withForwarder((events) => {
+    if (events.length > 1) return Promise.reject(new UnstorableError("not these"));
+    tried.push(events[0].tag);
+    end();
+    return Promise.resolve();
+  }, async ({ fire, forwarder, position }) => {
+    const ended = new Promise<void>((resolve) => end = () => resolve(forwarder.close()));
+    await fire("own/1", "own/2", "own/3");
+    await ended;
+    assertEquals(tried, ["own/1"]);
+    assertEquals([position()?.stored, position()?.dropped], [0, 0]);
+  }, { queue: 3 });
+});
+
+Deno.test("events that are not in the log any more are counted as lost, and named", async () => {
+  const stored: string[] = [];
+  await withForwarder((events, count) => {
+    stored.push(...events.map(({ tag }) => tag));
+    return Promise.resolve(count(events.length));
+  }, async ({ logged, position }) => {
+    await eventually(() => position()?.stored === 6, { what: "the event that is left" });
+    assertEquals(stored, ["own/3"]);
+    assertEquals(logged, [
+      "ERROR event_return own: 2 events are lost: they were not in the event log any more",
+    ]);
+    assertEquals(position()?.dropped, 2);
+  }, {
+    before(directory, positions) {
+      const limits = { keepS: 3600, maxBytes: 1 << 30 };
+      const writer = new EventLogWriter(directory, limits, {
+        log: SILENT_LOGGER,
+        onWritten: () => {},
+        segmentBytes: 1,
+      });
+      for (let n = 0; n < 4; n++) {
+        writer.append(packEvent(`own/${n}`, map({})));
+        writer.flush();
+      }
+      writer.close();
+      for (const { first } of listSegments(directory).filter((each) => each.first < 3)) {
+        Deno.removeSync(segmentPath(directory, first));
+      }
+      Deno.mkdirSync(positions, { recursive: true });
+      const log = readLogId(directory) ?? "";
+      writePosition(positions, "event_return", "own", { log, number: 0, stored: 5, dropped: 0, error: "" });
+    },
   });
 });

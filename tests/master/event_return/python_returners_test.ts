@@ -12,9 +12,16 @@ import json
 def _write(kind, value):
     with open(__opts__["own.path"], "a") as file:
         file.write(json.dumps([kind, value, __opts__["id"], "test.ping" in __salt__, list(__salt__), dict(__grains__)]) + "\\n")
+def _texts():
+    import salt.output, salt_bridge
+    try:
+        refused = salt_bridge.JOB.ask("fire", data={}, tag="t", here=True)
+    except Exception as error:
+        refused = str(error)
+    return [salt.output.out_format({"a": 1}, "nested"), refused]
 def event_return(events):
     for event in events:
-        _write("event", [event["tag"], event["data"].get("n")])
+        _write("event", [event["tag"], event["data"].get("n"), *_texts()])
 def returner(ret):
     _write("return", [ret["id"], ret["fun"], ret["return"]])
 `;
@@ -45,7 +52,11 @@ Deno.test("a returner in Python gets a master's events, and the returns of its m
       Deno.readTextFileSync(path).trim().split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
     await eventually(() => stored().length >= 2, { what: "both" });
     const lines = stored();
-    assertEquals(lines.find(([kind]) => kind === "event"), ["event", ["own/1", 1], ...KNOWN]);
+    assertEquals(lines.find(([kind]) => kind === "event"), [
+      "event",
+      ["own/1", 1, "a:\n    1", "a returner of a master cannot use fire"],
+      ...KNOWN,
+    ]);
     assertEquals(lines.find(([kind]) => kind === "return"), ["return", ["web1", "test.echo", "hi"], ...KNOWN]);
   } finally {
     Deno.removeSync(path);

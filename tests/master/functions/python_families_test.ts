@@ -6,6 +6,7 @@
 
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { RosterError } from "#lib/errors.ts";
+import { withPythonEauth } from "#lib/master/functions/python_auth.ts";
 import { pythonRosters } from "#lib/master/functions/python_rosters.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
@@ -36,6 +37,26 @@ def output(data, **kwargs):
         raise KeyError("went wrong")
     return "own %s %s %s\\n" % (sorted(data.items()), __opts__["id"], __opts__["color"])
 `;
+
+Deno.test("a system in Python tells the rules of users that another one knows (eauth_acl_module)", () =>
+  withTemporaryDirectory(async (root) => {
+    write(root, {
+      "mods/auth/own_eauth.py": AUTH,
+      "mods/auth/texts.py": "def acl(username, password):\n    return 'test.' + username if password == 'p' else {}\n",
+    });
+    const overrides = { root_dir: root, sock_dir: `${root}/s`, module_dirs: [`${root}/mods`] };
+    const values = Object.fromEntries(Object.entries(overrides).map(([name, value]) => [name, toValue(value)]));
+    const { opts } = loadMasterConfig({ readsFiles: false, overrides: values });
+    const load = withPythonEauth(() => Promise.resolve(undefined));
+    const rulesOf = async (name: string, username: string, password = "p") =>
+      await (await load(name, { opts, config: map({}), log: SILENT_LOGGER }))?.rules?.({ username, password });
+    assertEquals(await rulesOf("texts", "ann"), ["test.ann"]);
+    // What is no list of rules allows nothing.
+    assertEquals(await rulesOf("texts", "ann", "q"), []);
+    // It takes no password, and is not given one.
+    assertEquals([await rulesOf("own_eauth", "eve"), await rulesOf("own_eauth", "ann")], [[".*"], undefined]);
+    assertEquals(await rulesOf("absent", "ann"), undefined);
+  }));
 
 Deno.test("outputters and systems of external_auth in Python serve a master's commands", () =>
   withTemporaryDirectory(async (root) => {
@@ -136,6 +157,8 @@ const ROSTER = `
 def targets(tgt, tgt_type="glob", **kwargs):
     if tgt == "fail":
         return ["web1"]
+    if tgt == "functions":
+        return {"known": {"host": repr([list(__runner__), "jobs.active" in __runner__])}}
     return {name: {"host": "10.0.0.1", "user": __opts__["ssh_user"]} for name in ("web1", "web2") if tgt in ("*", name)}
 `;
 
@@ -155,6 +178,8 @@ Deno.test("a roster in Python gives the hosts of a target; one that gives no map
     const host = map({ host: "10.0.0.1", user: "ann" });
     assertEquals(await rosters.targets("own_hosts", target("web2")), new Map([["web2", host]]));
     assertEquals((await rosters.targets("own_hosts", target("*"))).size, 2);
+    // A roster has no functions.
+    assertEquals((await rosters.targets("own_hosts", target("functions"))).get("known"), map({ host: "[[], False]" }));
     await assertRejects(() => rosters.targets("own_hosts", target("fail")), Error, "returned no map of hosts");
     await assertRejects(() => rosters.targets("broken", target("*")), Error, "No module named 'no_such_module'");
     await assertRejects(() => rosters.targets("bare", target("*")), RosterError, "has no function targets");

@@ -112,6 +112,19 @@ Deno.test("a master that starts asks the store once about all jobs that were lef
   delivery.close();
 });
 
+Deno.test("a job of which the store cannot say who has answered goes to all its minions again, and that is named", async () => {
+  using place = new Place();
+  const errors: string[] = [];
+  const away = () => Promise.reject(new StoreError("the database is away", "jobs"));
+  const jobs = { ...asyncJobStore(place.jobs), answered: away };
+  place.undelivered.save({ jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false }, readMoment());
+  const delivery = await place.open({ ...SILENT_LOGGER, error: (text) => errors.push(String(text)) }, undefined, jobs);
+  await delivery.arrived(MINIONS);
+  assertEquals(place.takePublished(), [[MINIONS, false]]);
+  assertEquals(errors, [`Job ${JID} is delivered to all its minions again: the database is away`]);
+  delivery.close();
+});
+
 Deno.test("a job that ended while no master ran is logged with the minions that do not have it", async () => {
   using place = new DeliveryPlace();
   const early = momentAfter(readMoment(), -61_000);
