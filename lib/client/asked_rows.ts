@@ -10,7 +10,7 @@ import { RequestTimeoutError, StoreError } from "#lib/errors.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { asBytes, clearRequest } from "#lib/protocol/payload.ts";
 import { NO_STORE } from "#lib/protocol/store_errors.ts";
-import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { RequestChannel, type RequestOptions } from "#lib/sockets/request_channel.ts";
 import { CalledRows, performCall } from "#lib/stores/called_rows.ts";
 import { openRows } from "#lib/stores/open_rows.ts";
 import { packRows, readRowValue } from "#lib/stores/row_messages.ts";
@@ -32,12 +32,14 @@ const OWN_CALLS: readonly string[] = ["clean", "saveAck", "saveOutput"] satisfie
 /** The rows of the master whose options these are. */
 export class AskedRows extends CalledRows {
   readonly #opts: MasterOpts;
+  readonly #timeouts: RequestOptions;
   #channel: RequestChannel | undefined;
   #own: JobRows | undefined;
 
-  constructor(opts: MasterOpts) {
+  constructor(opts: MasterOpts, timeouts: RequestOptions = ASK_TIMEOUTS) {
     super();
     this.#opts = opts;
+    this.#timeouts = timeouts;
   }
 
   /** As {@linkcode JobRows} says; all returns of a job are read by parts. */
@@ -69,7 +71,7 @@ export class AskedRows extends CalledRows {
     if (frame.length > max_request_bytes) return undefined;
     this.#channel ??= new RequestChannel(masterAddress(this.#opts).requests);
     try {
-      return this.#read(method, await this.#channel.request(frame, ASK_TIMEOUTS));
+      return this.#read(method, await this.#channel.request(frame, this.#timeouts));
     } catch (error) {
       if (!(error instanceof RequestTimeoutError)) throw error;
       if (!(await isMasterRunning(sock_dir))) return undefined;

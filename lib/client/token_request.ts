@@ -8,7 +8,7 @@ import { NoMasterError, RefusedError, RequestTimeoutError, ThrottledError } from
 import { masterAddress, type MasterPlace } from "./master_address.ts";
 import { checkMasterIfAllowed } from "./master_running.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
-import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { RequestChannel, type RequestOptions } from "#lib/sockets/request_channel.ts";
 import { isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { decode } from "#lib/values/msgpack.ts";
 
@@ -20,10 +20,14 @@ export const EAUTH_TIMEOUTS = { timeoutMs: 45_000, tries: 1 };
  * @returns The answer.
  * @throws {NoMasterError} If the master does not answer.
  */
-export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Value> {
+export async function askMaster(
+  opts: MasterPlace,
+  load: ValueMap,
+  timeouts: RequestOptions = EAUTH_TIMEOUTS,
+): Promise<Value> {
   const channel = new RequestChannel(masterAddress(opts).requests);
   try {
-    return decode(await channel.request(clearRequest(load), EAUTH_TIMEOUTS), "wire");
+    return decode(await channel.request(clearRequest(load), timeouts), "wire");
   } catch (error) {
     if (!(error instanceof RequestTimeoutError)) throw error;
     throw new NoMasterError("Salt request timed out. The master is not responding.");

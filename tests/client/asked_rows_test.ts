@@ -3,17 +3,20 @@
  * @module
  */
 
+import { AskedRows } from "#lib/client/asked_rows.ts";
 import { commandStore } from "#lib/client/command_store.ts";
 import { masterAddress } from "#lib/client/master_address.ts";
+import { StoreError } from "#lib/errors.ts";
 import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";
 import { packRows, readRowArgument } from "#lib/stores/row_messages.ts";
-import { decode } from "#lib/values/msgpack.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
 import { isMap, map, str, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 import { serverProgram, startPostgres } from "#tests/support/database_servers.ts";
-import { type Fleet, startFleet } from "#tests/support/fleet/fleet.ts";
+import { eventually, type Fleet, startFleet } from "#tests/support/fleet/fleet.ts";
+import { MasterHost } from "#tests/support/fleet/master_host.ts";
 
 const JID = "20260101000000000001";
 /** More than one answer has, and not a multiple of it. */
@@ -130,4 +133,26 @@ Deno.test("calls of the job store are read only as what they are", () => {
     ["constructor", null],
   ];
   for (const [method, argument] of bad) assertThrows(() => readRowArgument(method, packRows(argument)), Error);
+});
+
+Deno.test("a master that answers something else, or nothing, is named; after its end the database itself is asked", async () => {
+  await using host = await MasterHost.start();
+  const postgresql = map({ host: "127.0.0.1", port: 1 });
+  const rows = new AskedRows({ ...host.opts, master_job_cache: "postgresql", postgresql }, {
+    timeoutMs: 300,
+    tries: 1,
+  });
+  try {
+    host.master.script = () => encode("bad load", "wire");
+    await assertRejects(() => rows.job(JID), StoreError, "The master answered bad load to job");
+    host.master.script = () => undefined;
+    await assertRejects(() => rows.job(JID), StoreError, "The master does not answer what it is asked of its jobs");
+    const ended = eventually(() => host.master.requests.length === 3, { what: "the third question" })
+      .then(() => Promise.all([host.die(), host.bus.close()]));
+    const { message } = await assertRejects(() => rows.job(JID), Error, "does not answer");
+    await ended;
+    assert(!message.includes("master"), message);
+  } finally {
+    await rows.close();
+  }
 });

@@ -15,6 +15,7 @@ import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { MasterHost } from "#tests/support/fleet/master_host.ts";
+import { SkippedTime } from "#tests/support/skipped_time.ts";
 import { AT_ONCE_MS } from "#tests/support/time.ts";
 
 const JID = "20260101000000000001";
@@ -235,6 +236,36 @@ Deno.test("a return whose event was lost as the bus began again is found in the 
   await host.restartBus();
   await done;
   assertEquals([seen, host.questions], [["b: in time", "a: meanwhile"], [["a"]]]);
+});
+
+Deno.test("in a cluster a return that is stored and of which no event came is found after half a minute", async () => {
+  await using host = await MasterHost.start();
+  host.accept("a", "b");
+  using time = new SkippedTime();
+  const client = await LocalClient.connect({ ...host.opts, cluster_id: "c" }, { user: "root", log: SILENT_LOGGER });
+  try {
+    const jobs = jobStore(host.opts.cachedir, { hashType: host.opts.hash_type });
+    jobs.prepare(JID);
+    jobs.saveLoad(JID, map({ fun: "test.ping", jid: JID }), ["a", "b"]);
+    const job: PublishedJob = { jid: JID, minions: ["a", "b"], missing: [] };
+    const collected = client.collect(job, { timeoutMs: 300_000, gatherMs: 300_000 }, {});
+    const next = collected.next();
+    jobs.saveReturn(map({ id: "b", jid: JID, return: "elsewhere", retcode: 0, success: true }));
+    await time.to(25_000);
+    let isFound = false;
+    void next.then(() => isFound = true);
+    assertEquals(isFound, false);
+    await time.to(32_000);
+    const { value } = await next;
+    assertEquals([value?.kind, value?.id, value?.kind === "returned" && value.return], ["returned", "b", "elsewhere"]);
+    const last = collected.next();
+    await host.returns(JID, "a", "here");
+    const { value: a } = await last;
+    assertEquals([a?.id, (await collected.next()).done], ["a", true]);
+    assertEquals(host.questions, []);
+  } finally {
+    client.close();
+  }
 });
 
 Deno.test("a silent minion is reported as not connected if no connection has its address", async () => {

@@ -6,8 +6,8 @@
 import { requestRunner } from "#lib/client/runner_request.ts";
 import { localCommands } from "#lib/client/runner_local.ts";
 import { LocalClient } from "#lib/client/local.ts";
-import { requestToken } from "#lib/client/token_request.ts";
-import { requestWheel } from "#lib/client/wheel_request.ts";
+import { askMaster, requestToken } from "#lib/client/token_request.ts";
+import { requestWheel, startWheel } from "#lib/client/wheel_request.ts";
 import { CommandError, NoMasterError, RefusedError, TargetError, WireError } from "#lib/errors.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { functionEvent } from "#lib/protocol/tags.ts";
@@ -79,6 +79,32 @@ Deno.test("a wheel function returns its result; a failure, a refusal and an unkn
     answering(host, odd);
     await assertRejects(ask, WireError, "to a wheel function");
   }
+});
+
+Deno.test("a wheel function that is only started has a job; a refusal and an unknown answer are errors", async () => {
+  await using host = await MasterHost.start();
+  const start = () => startWheel(host.opts, { fun: "key.list_all" }, PROOF);
+  answering(host, map({ tag: `salt/wheel/${JID}`, jid: JID }));
+  assertEquals(await start(), { tag: `salt/wheel/${JID}`, jid: JID });
+  const [{ load }] = host.master.requests;
+  assertEquals(load, map({ cmd: "wheel_async", fun: "key.list_all", arg: [], kwarg: {}, token: "t" }));
+  answering(host, REFUSAL);
+  await assertRejects(start, RefusedError, "no");
+  for (const odd of [null, map({ tag: 5, jid: JID }), map({ tag: "salt/wheel" })]) {
+    answering(host, odd);
+    await assertRejects(start, WireError, "to a wheel function");
+  }
+});
+
+Deno.test("a master that does not answer a request for a token in time is none", async () => {
+  await using host = await MasterHost.start();
+  host.master.script = () => undefined;
+  await assertRejects(
+    () => askMaster(host.opts, map({ cmd: "mk_token", eauth: "file" }), { timeoutMs: 100, tries: 1 }),
+    NoMasterError,
+    "Salt request timed out. The master is not responding.",
+  );
+  assertEquals(host.master.requests.length, 1);
 });
 
 Deno.test("a master that rejects a user returns no token", async () => {

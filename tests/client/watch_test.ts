@@ -175,3 +175,11 @@ Deno.test("a watch whose minions are all disconnected ends at the time-out", () 
   watch.giveUp(watch.toAsk(5_000), new Set(["away", "off"]));
   assertEquals([watch.done, watch.nextAt, [...watch.unreturned]], [true, Infinity, ["away", "off"]]);
 });
+
+Deno.test("missing events raise no question about minions that have acknowledged and returned", () => {
+  const watch = watchOf("web1", "web2");
+  for (const id of ["web1", "web2"]) watch.acknowledged(id, 0);
+  watch.returned("web1");
+  watch.eventsLost(10_000);
+  assertEquals([watch.toAsk(14_999), watch.toAsk(15_000)], [[], ["web2"]]);
+});

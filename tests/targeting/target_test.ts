@@ -101,6 +101,7 @@ Deno.test("the matching of expensive grains is aborted within a second", () => {
   const hostile: readonly [tgt: string, type: string, grains: Value][] = [
     ["roles:(a+)+$", "grain_pcre", Array.from({ length: 5_000 }, () => `${"a".repeat(500)}!`)],
     ["roles:(a*)\\1\\1$", "grain_pcre", Array.from({ length: 1_000 }, () => `${"a".repeat(500)}!`)],
+    ["roles:(a*)(a*)(a*)\\1b$", "grain_pcre", ["a".repeat(2_000)]],
     [`roles:${"*a".repeat(50)}*b`, "grain", Array.from({ length: 1_000 }, () => long)],
     [`roles:${"a:".repeat(30)}y`, "grain", nested],
   ];

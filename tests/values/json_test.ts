@@ -1,6 +1,7 @@
 import { JsonError } from "#lib/errors.ts";
 import { dumpJson, type JsonOptions } from "#lib/values/json.ts";
 import { parseJson } from "#lib/values/json_read.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 import { Float, map, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
@@ -58,4 +59,10 @@ Deno.test("parseJson() reads back what dumpJson() wrote", () => {
   for (const options of Object.values(OPTIONS)) {
     assertEquals(parseJson(dumpJson(value, options)), value);
   }
+});
+
+Deno.test("a set becomes Python's text of it, as JSON has none", () => {
+  const set = new ValueSet<Value>(["a", 1]);
+  assertEquals(dumpJson(map({ s: set }), { indent: 2 }), '{\n  "s": "{\'a\', 1}"\n}');
+  assertEquals(dumpJson(new ValueSet<Value>()), '"set()"');
 });

@@ -14,7 +14,7 @@ import {
 } from "#lib/values/value.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
-import { Tuple } from "#lib/values/tuple.ts";
+import { Tuple, ValueSet } from "#lib/values/tuple.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
 
@@ -158,4 +158,10 @@ Deno.test("a tuple differs from a list in text, type, order and equality, as in 
     "['a']",
     "[1, 'a']",
   ]);
+});
+
+Deno.test("sets are equal in any order, and no list equals one", () => {
+  const set = new ValueSet<Value>([1, "a", null]), other = new ValueSet<Value>(["a", null, 1.0]);
+  assertEquals([equals(set, other), equals(set, new ValueSet<Value>([1, "a", "b"]))], [true, false]);
+  assertEquals([equals(set, [1, "a", null]), equals(new ValueSet<Value>(), new ValueSet<Value>())], [false, true]);
 });

@@ -37,6 +37,8 @@ Deno.test("a name of an environment is a part of a path without an empty step, a
     assertEquals([of("up")?.length, of("up", false), of("base", false)?.length], [2, undefined, 2]);
     // The name may be a part of a step, and stands below the directory of that.
     assertEquals(environmentDirectories([`${top}/x__env__y`], "a", { follow: false }), [`${top}/xay`]);
+    // What the configuration adds does not lead out of that directory either.
+    assertEquals(environmentDirectories([`${top}/envs/__env__/../../other`], "a", { follow: true }), undefined);
   }));
 
 Deno.test("an environment is one step of the name of a file", () => {
