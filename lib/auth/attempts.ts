@@ -36,7 +36,7 @@ const CLOCK: AttemptClock = {
 export interface AttemptRequest {
   /** The connection that it came over: each has its turns, one attempt after the other. */
   readonly connection: string;
-  /** Called when its answer is known and only delayed. */
+  /** Called once, when its answer is known and only delayed. */
   release(): void;
 }
 

@@ -150,7 +150,7 @@ export class ControlAnswers {
     return loadCatalogue({
       extensionModules: opts.extension_modules,
       moduleDirs: opts.module_dirs,
-      warn: (text) => log.warning(text),
+      warn: log.warning,
     });
   }
 }

@@ -193,7 +193,7 @@ export class Master {
       accessKeys: users.keys,
       owner: users.owner,
     };
-    await this.#startWorkers({
+    const workers = await this.#startWorkers({
       ...services,
       requests: requests.workers,
       queued: opts.max_queued_requests,
@@ -209,7 +209,7 @@ export class Master {
     });
     await this.#startEventReturn({ opts: shared.opts, startedMs });
     if (flow !== undefined) this.#flowReport = new FlowReport(opts, flow, this.#log);
-    this.#startUpkeep(publishPort, { rotation, users });
+    this.#startUpkeep(publishPort, { rotation, users, workers });
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: requests.port });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
     users.openFile(portsPath(opts.sock_dir));
@@ -264,8 +264,8 @@ export class Master {
   }
 
   /** Starts the MWorkers, and what they pass requests on to. */
-  async #startWorkers(init: Parameters<MWorkers["start"]>[0]): Promise<void> {
-    this.#workers = new MWorkers({
+  async #startWorkers(init: Parameters<MWorkers["start"]>[0]): Promise<MWorkers> {
+    const workers = this.#workers = new MWorkers({
       opts: this.#opts,
       packed: init.opts,
       log: this.#log,
@@ -273,7 +273,8 @@ export class Master {
       fire: (tag, data) => this.#fire(tag, data),
       ports: (name) => this.#ports(name),
     });
-    await this.#workers.start(init);
+    await workers.start(init);
+    return workers;
   }
 
   /** Starts the reactor, if there is one. */
@@ -322,7 +323,11 @@ export class Master {
   /** Starts what works from time to time. */
   #startUpkeep(
     publishPort: number,
-    { rotation, users }: { readonly rotation: KeyRotation; readonly users: AdmittedUsers },
+    { rotation, users, workers }: {
+      readonly rotation: KeyRotation;
+      readonly users: AdmittedUsers;
+      readonly workers: MWorkers;
+    },
   ): void {
     const opts = this.#opts;
     const presence = !opts.presence_events ? undefined : new PresenceRounds({
@@ -349,11 +354,10 @@ export class Master {
       log: this.#log,
       fire: (tag, data) => this.#fire(tag, data),
     });
-    if (this.#workers === undefined) return;
     this.#schedule = new MasterSchedule({
       opts,
       log: this.#log.named("salt.schedule"),
-      functions: this.#workers.functions,
+      functions: workers.functions,
       fire: (tag, data) => this.#fire(tag, data),
       isRunHere: () => this.#cluster?.flags.holds("schedule") ?? true,
     });

@@ -205,7 +205,6 @@ export class MWorker implements ThreadService {
     // A wrong password is answered a second later, and as many may wait for that as there are connections. If the
     // thread dies meanwhile, they are not answered.
     const release = () => {
-      if (released) return;
       released = true;
       withLease(() => note.clear());
       this.#held.push(note);

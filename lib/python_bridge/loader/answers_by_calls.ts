@@ -38,7 +38,8 @@ export async function answerByCalls(question: PythonQuestion, host: CallingHost)
     case "has":
       return given.text("family") === "modules" && await has(given.text("fun"), host);
     case "names":
-      return await host.call("sys.list_functions", [], new Map());
+      // Such plugins have no runners, though a roster knows the name.
+      return given.text("family") === "modules" ? await host.call("sys.list_functions", [], new Map()) : [];
     case "doc": {
       const fun = given.text("fun"), docs = await host.call("sys.doc", [fun], new Map());
       return isMap(docs) ? docs.get(fun) ?? null : null;

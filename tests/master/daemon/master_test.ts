@@ -4,7 +4,7 @@ import { Master } from "#lib/master/daemon/master.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { map } from "#lib/values/value.ts";
+import { isMap, map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually, fleetTest, startFleet } from "#tests/support/fleet/fleet.ts";
 import {
@@ -18,6 +18,7 @@ import {
 import { Peer } from "#tests/support/fleet/peer.ts";
 import { Publishes, publishRequest } from "#tests/support/fleet/publishes.ts";
 import { asMap, makeNonce, opened, testKey } from "#tests/support/fleet/scripted_minion.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { AT_ONCE_MS } from "#tests/support/time.ts";
 
 Deno.test("a master ends at once, also with open connections, and leaves no socket file", async () => {
@@ -133,3 +134,18 @@ fleetTest("200 jobs published at once go out with increasing serials, each once"
   assertEquals(serials.filter((serial, i) => i > 0 && serial <= serials[i - 1]), []);
   assertEquals(received.map((load) => load.get("jid")).sort(), jids.sort());
 });
+
+Deno.test("with fileserver_events a master fires an event of each change of its file roots", () =>
+  withTemporaryDirectory(async (root) => {
+    await using fleet = await startFleet({
+      master: { fileserver_events: true, roots_update_interval: 1, file_roots: { base: [root] } },
+    });
+    using events = await fleet.listen("salt/fileserver/roots/update");
+    Deno.writeTextFileSync(`${root}/new.txt`, "new");
+    const added = await eventually(async () => {
+      const files = (await events.next(60_000))?.data.get("files");
+      const found = isMap(files) ? files.get("added") : undefined;
+      return Array.isArray(found) && found.length > 0 && found;
+    }, { what: "the event of the file" });
+    assertEquals(added, [`${root}/new.txt`]);
+  }));

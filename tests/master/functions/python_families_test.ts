@@ -158,7 +158,13 @@ def targets(tgt, tgt_type="glob", **kwargs):
     if tgt == "fail":
         return ["web1"]
     if tgt == "functions":
-        return {"known": {"host": repr([list(__runner__), "jobs.active" in __runner__])}}
+        import salt.client, salt_bridge
+        try:
+            called = salt.client.Caller().cmd("test.echo", "x")
+        except Exception as error:
+            called = str(error)
+        functions = list(salt_bridge.JOB.dunder("__salt__"))
+        return {"known": {"host": repr([list(__runner__), "jobs.active" in __runner__, functions, called])}}
     return {name: {"host": "10.0.0.1", "user": __opts__["ssh_user"]} for name in ("web1", "web2") if tgt in ("*", name)}
 `;
 
@@ -179,7 +185,8 @@ Deno.test("a roster in Python gives the hosts of a target; one that gives no map
     assertEquals(await rosters.targets("own_hosts", target("web2")), new Map([["web2", host]]));
     assertEquals((await rosters.targets("own_hosts", target("*"))).size, 2);
     // A roster has no functions.
-    assertEquals((await rosters.targets("own_hosts", target("functions"))).get("known"), map({ host: "[[], False]" }));
+    const known = (await rosters.targets("own_hosts", target("functions"))).get("known");
+    assertEquals(known, map({ host: "[[], False, [], 'test.echo is not available.']" }));
     await assertRejects(() => rosters.targets("own_hosts", target("fail")), Error, "returned no map of hosts");
     await assertRejects(() => rosters.targets("broken", target("*")), Error, "No module named 'no_such_module'");
     await assertRejects(() => rosters.targets("bare", target("*")), RosterError, "has no function targets");
