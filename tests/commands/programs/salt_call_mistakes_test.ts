@@ -111,3 +111,19 @@ Deno.test("salt shows the place of a mistake below Salt's text, and gives progra
     Deno.removeSync(root, { recursive: true });
   }
 });
+
+Deno.test("with master_type: func a function that fails or is not there ends the command with its text", async () => {
+  await using fleet = new Fleet({});
+  Deno.mkdirSync(fleet.minionConfigDir("web1"));
+  const call = async (master: string) => {
+    const options = { root_dir: `${fleet.root}/web1`, id: "web1", master_type: "func", master };
+    Deno.writeTextFileSync(`${fleet.minionConfigDir("web1")}/minion`, JSON.stringify(options));
+    return await fleet.saltCall("web1", "test.ping");
+  };
+  const absent = await call("no.such");
+  assertEquals([absent.code, absent.out], [1, ""]);
+  assertStringIncludes(absent.err, "Failed to load module no.such: ");
+  const failed = await call("test.exception");
+  assertEquals([failed.code, failed.out], [1, ""]);
+  assertStringIncludes(failed.err, "Failed to load module test.exception: ");
+});

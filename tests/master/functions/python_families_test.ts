@@ -186,7 +186,7 @@ Deno.test("a roster in Python gives the hosts of a target; one that gives no map
     assertEquals((await rosters.targets("own_hosts", target("*"))).size, 2);
     // A roster has no functions.
     const known = (await rosters.targets("own_hosts", target("functions"))).get("known");
-    assertEquals(known, map({ host: "[[], False, [], 'test.echo is not available.']" }));
+    assertEquals(known, map({ host: `[[], False, [], "'test.echo'"]` }));
     await assertRejects(() => rosters.targets("own_hosts", target("fail")), Error, "returned no map of hosts");
     await assertRejects(() => rosters.targets("broken", target("*")), Error, "No module named 'no_such_module'");
     await assertRejects(() => rosters.targets("bare", target("*")), RosterError, "has no function targets");
