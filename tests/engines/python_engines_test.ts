@@ -53,7 +53,7 @@ def start(word, times=1):
                 "asked": event["tag"], "of": event["data"]["n"], "word": word * times, "id": __opts__["id"],
                 "echo": __salt__["test.echo"]("x"), "kernel": __grains__["kernel"], "has": "no.such" in __salt__,
                 "own": __salt__["own.fun"](), "part": own_engine_part.part(), "name": __name__,
-                "refused": refused,
+                "refused": refused, "runners": "jobs.active" in list(globals().get("__runners__", [])),
             }, "engine/answer")
 `;
 const BROKEN = "def start(): raise ValueError('went wrong')\n";
@@ -94,8 +94,8 @@ Deno.test("an engine in Python reads and fires events, and calls functions; one 
     const of = (word: string) => {
       const answer = answers.get(word);
       assert(typeof answer === "object" && answer !== null);
-      const { asked, of, echo, kernel, has, own, part, name, refused } = answer as Record<string, unknown>;
-      return { asked, of, echo, kernel, has, own, part, name, refused };
+      const { asked, of, echo, kernel, has, own, part, name, refused, runners } = answer as Record<string, unknown>;
+      return { asked, of, echo, kernel, has, own, part, name, refused, runners };
     };
     const expected = {
       asked: "ask/x",
@@ -108,8 +108,9 @@ Deno.test("an engine in Python reads and fires events, and calls functions; one 
       name: "salt.loaded.ext.engines.file",
       refused: ["more than 16 streams of events", "there is no such stream of events"],
     };
-    assertEquals(of("m"), expected);
-    assertEquals(of("ww"), expected);
+    assertEquals(of("m"), { ...expected, runners: true });
+    // A minion has none.
+    assertEquals(of("ww"), { ...expected, runners: false });
     assert(!tags.includes("engine/here"), "what an engine fires on its minion's own bus stays there");
     await eventually(() => fleet.logs.some((line) => line.includes("engine broken") && line.includes("went wrong")), {
       what: "the failure",
