@@ -1,4 +1,5 @@
 /** @module */
+import { StoreError } from "#lib/errors.ts";
 import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { momentAfter, readMoment } from "#lib/os/moment.ts";
@@ -113,7 +114,7 @@ Deno.test("a master that starts asks the store once about all jobs that were lef
 });
 
 Deno.test("a job of which the store cannot say who has answered goes to all its minions again, and that is named", async () => {
-  using place = new Place();
+  using place = new DeliveryPlace();
   const errors: string[] = [];
   const away = () => Promise.reject(new StoreError("the database is away", "jobs"));
   const jobs = { ...asyncJobStore(place.jobs), answered: away };
