@@ -198,7 +198,6 @@ export class BeaconThreads {
   #replace(key: string, running: Running, reason: string, name: string): void {
     running.thread.kill();
     this.#threads.delete(key);
-    if (this.#closed) return;
     const { id, log } = this.#parts;
     log.error(`Beacon ${name || "?"} is stopped: ${reason}`);
     if (name !== "") {

@@ -65,6 +65,12 @@ export const WIRE_RULES: readonly CoverageRule[] = [
     line: /the running jobs are not a list/,
     why: "the minion itself answers, and with a list",
   },
+  { path: "lib/minion/worker/job_pool.ts", line: /^if \(this\.#closed\) return;/, why: ENDED_MEANWHILE },
+  {
+    path: "lib/minion/masters/return_spool.ts",
+    line: /^if \(this\.#closing\.signal\.aborted\) return;/,
+    why: "a fault of the spool itself while it ends",
+  },
   { path: "lib/minion/worker/live_output.ts", line: /if \(!signal\.aborted\) throw error;/, why: UNEXPECTED },
   {
     path: "lib/minion/worker/live_output.ts",

@@ -70,7 +70,7 @@ Deno.test("what a thread of beacons says that is no message is named, and change
 });
 
 Deno.test("a beacon that has run once is disabled, and without the option there are none", async () => {
-  const { log } = memoryLog();
+  const { log, lines } = memoryLog();
   const fired: ValueMap[] = [];
   const beacons = new MinionBeacons({
     ...NO_BEACONS,
@@ -89,6 +89,8 @@ Deno.test("a beacon that has run once is disabled, and without the option there 
   assertEquals(fired, []);
   await beacons.close();
   const none = new MinionBeacons({ ...NO_BEACONS, log });
+  none.answering.report("the bus did not take the answer");
+  assertEquals(lines, ["ERROR the bus did not take the answer"]);
   assertEquals((await none.answering.answer(map({ func: "list" })))?.data.get("beacons"), map({}));
   await none.close();
 });
