@@ -158,9 +158,9 @@ def targets(tgt, tgt_type="glob", **kwargs):
     if tgt == "fail":
         return ["web1"]
     if tgt == "functions":
-        import salt.client, salt_bridge
+        import salt_bridge
         try:
-            called = salt.client.Caller().cmd("test.echo", "x")
+            called = salt_bridge.JOB.ask("call", fun="test.echo", args=["x"], kwargs={})
         except Exception as error:
             called = str(error)
         functions = list(salt_bridge.JOB.dunder("__salt__"))
