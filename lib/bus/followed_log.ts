@@ -20,18 +20,21 @@ export interface LoggedPlace {
 export class FollowedLog {
   readonly #follower: LogFollower;
   readonly #prefixes: readonly string[];
+  readonly #onMissed: (count: number) => void;
   /** What was read and not returned yet, the first one last. */
   #read: Uint8Array[] = [];
 
-  private constructor(follower: LogFollower, prefixes: readonly string[]) {
+  private constructor(follower: LogFollower, prefixes: readonly string[], onMissed: (count: number) => void) {
     this.#follower = follower;
     this.#prefixes = prefixes;
+    this.#onMissed = onMissed;
   }
 
   /**
    * Opens it.
    * @param prefixes Beginnings of the tags that count.
    * @param seek Puts the reader where it begins.
+   * @param onMissed Called with the number of events that were not in the log any more, before those after them.
    * @throws {NoMasterError} If no bus with a log is running there.
    * @throws What `seek` throws.
    */
@@ -39,8 +42,9 @@ export class FollowedLog {
     place: LoggedPlace,
     prefixes: readonly string[],
     seek: (reader: EventLogReader) => void,
+    onMissed: (count: number) => void = () => {},
   ): Promise<FollowedLog> {
-    return new FollowedLog(await LogFollower.open(place, seek), prefixes);
+    return new FollowedLog(await LogFollower.open(place, seek), prefixes, onMissed);
   }
 
   /**
@@ -58,6 +62,7 @@ export class FollowedLog {
       }
       const batch = await this.#follower.read(Math.max(0, deadline - performance.now()));
       if (batch === undefined) return undefined;
+      if (batch.missed > 0) this.#onMissed(batch.missed);
       this.#read = batch.events.map(({ frame }) => frame).reverse();
     }
   }

@@ -10,6 +10,7 @@ import { masterBus, minionBus } from "#lib/bus/paths.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { eventLogDirectory } from "#lib/config/master_paths.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
+import type { Logger } from "#lib/runtime/log.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
 /** The tag at which a minion sends an event of its bus to its master. */
@@ -35,19 +36,23 @@ export interface EngineBus {
   open(prefixes: readonly string[]): Promise<EventStream>;
 }
 
-/** A master's events are read in its event log, where they wait for an engine that is busy. */
-export function busOfMaster(opts: MasterOpts): EngineBus {
+/**
+ * A master's events are read in its event log, where they wait for an engine that is busy.
+ * @param log Told of events that an engine was too slow for: they were removed from the log.
+ */
+export function busOfMaster(opts: MasterOpts, log: Pick<Logger, "warning">): EngineBus {
   const paths = masterBus(opts.sock_dir);
   const fire: EngineBus["fire"] = (tag, data) => fireEvent(paths, tag, data);
   return {
     fire,
     fireHere: fire,
     open: async (prefixes) =>
-      opts.event_log === "none"
-        ? await EventSubscriber.connect(paths.pub, prefixes)
-        : await FollowedLog.open({ paths, directory: eventLogDirectory(opts.cachedir) }, prefixes, (reader) => {
-          reader.seekEnd();
-        }),
+      opts.event_log === "none" ? await EventSubscriber.connect(paths.pub, prefixes) : await FollowedLog.open(
+        { paths, directory: eventLogDirectory(opts.cachedir) },
+        prefixes,
+        (reader) => reader.seekEnd(),
+        (count) => log.warning(`${count} events were not in the event log any more when they were to be read`),
+      ),
   };
 }
 

@@ -61,8 +61,8 @@ export async function runEngine(runPythonEngine: RunPythonEngine): Promise<numbe
   const { log, close } = openLog(opts, {});
   try {
     const directories = engineDirectories(opts);
-    const bus = master === undefined ? busOfMinion(unpackOpts("minion", init.opts)) : busOfMaster(master);
     const named = log.named(`salt.engines.${init.module}`);
+    const bus = master === undefined ? busOfMinion(unpackOpts("minion", init.opts)) : busOfMaster(master, named);
     const plugins = pythonEngines(opts, named);
     if (plugins.names.engines?.includes(init.module)) {
       const own = master === undefined ? unpackOpts("minion", init.opts) : masterAsMinion(master);

@@ -48,8 +48,12 @@ const eventPiece = oncePerEvent(({ tag, data, offset }: FedEvent) => {
   return encoder.encode(`${id}tag: ${tag}\ndata: ${dumpJson(map({ tag, data }))}\n\n`);
 });
 
-/** Events that the reader cannot have. */
-function gapText(missed: number | null): string {
+/**
+ * Events that the reader cannot have.
+ * @param given Their number; `null` or `Infinity`: it is not known.
+ */
+export function gapText(given: number | null): string {
+  const missed = Number.isFinite(given) ? given : null;
   return `event: gap\ndata: ${dumpJson(map({ missed }))}\n\n`;
 }
 
@@ -120,7 +124,7 @@ class EventStream implements PushedBody {
   }
 
   #take({ events, missed }: FedEvents): void {
-    if (missed > 0) this.put(gapText(Number.isFinite(missed) ? missed : null));
+    if (missed > 0) this.put(gapText(missed));
     for (const event of events) {
       if (this.#isOver) return;
       if (!this.#reader.lives()) return this.#end("");

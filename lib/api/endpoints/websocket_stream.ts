@@ -10,7 +10,7 @@ import { messageOf } from "#lib/errors.ts";
 import { clearInterval, setInterval } from "#lib/os/timers.ts";
 import type { EventFeed } from "./event_feed.ts";
 import type { FedEvents } from "./event_source.ts";
-import type { StreamReader } from "./event_stream.ts";
+import { gapText, type StreamReader } from "./event_stream.ts";
 
 /** What a client sends to have events. */
 const READY = "websocket client ready";
@@ -47,7 +47,11 @@ export function serveWebSocket(socket: WebSocket, { feed, reader, textOf }: WebS
     isOver = true;
     for (const step of undo) step();
   };
-  const take = ({ events }: FedEvents) => {
+  const take = ({ events, missed }: FedEvents) => {
+    if (missed > 0 && !isOver && socket.readyState === WebSocket.OPEN) {
+      if (!reader.lives()) return end(REFUSED, "the session has ended");
+      socket.send(gapText(missed));
+    }
     for (const event of events) {
       if (isOver || socket.readyState !== WebSocket.OPEN) return;
       if (!reader.lives()) return end(REFUSED, "the session has ended");

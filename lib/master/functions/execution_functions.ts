@@ -14,7 +14,7 @@ import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 /** Reads the grains of the host, and gives its functions. Nothing of their calls is logged. */
 export async function openExecutionFunctions(opts: MasterOpts): Promise<CallingHost> {
   return await PluginFunctions.open({
-    bus: busOfMaster(opts),
+    bus: busOfMaster(opts, SILENT_LOGGER),
     log: SILENT_LOGGER,
     opts: masterAsMinion(opts),
     values: optsValues(opts),

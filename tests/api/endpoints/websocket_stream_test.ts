@@ -99,6 +99,21 @@ Deno.test("a socket ends with its session, at the next event or within a second,
   assertEquals([byWord.received, byWord.closed], [["server received message"], 1]);
 });
 
+Deno.test("a client is told of events that it cannot have, unless its session has ended", async () => {
+  await using desk = await Desk.open();
+  desk.tags("a");
+  desk.feed?.({ events: [{ tag: "b", data: map({}) }], missed: 7 });
+  desk.feed?.({ events: [], missed: Infinity });
+  const gap = (missed: string) => `event: gap\ndata: {"missed": ${missed}}\n\n`;
+  await eventually(() => desk.received.length === 5, { what: "five messages", withinMs: WITHIN_MS });
+  assertEquals(desk.received, ["server received message", "a", gap("7"), "b", gap("null")]);
+  desk.isAlive = false;
+  desk.feed?.({ events: [], missed: 1 });
+  assertEquals(await desk.ended(), [1008, "the session has ended"]);
+  desk.feed?.({ events: [], missed: 1 });
+  assertEquals(desk.received.length, 5);
+});
+
 Deno.test("a reader that lags by more than 16 MiB is cut off", async () => {
   await using desk = await Desk.open();
   const large = "x".repeat(1 << 20);
