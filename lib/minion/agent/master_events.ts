@@ -25,8 +25,8 @@ interface SendingMinion {
   readonly closing: AbortSignal;
   /** `undefined`: it has none. */
   masters(): Masters | undefined;
-  /** An event was refused, and not because a master is away. */
-  fail(error: unknown, receiver: EventReceiver): void;
+  /** A master refused an event, and not because it is away. */
+  fail(error: unknown, connection: MasterConnection): void;
 }
 
 /** Sends a minion's events. */
@@ -43,15 +43,21 @@ export class MasterEvents {
    */
   async fire(event: ValueMap, receiver: EventReceiver | undefined): Promise<boolean> {
     if (receiver === undefined) return false;
+    const connections = receiver instanceof Masters ? receiver.connected : [receiver];
+    const taken = await Promise.all(connections.map((connection) => this.#fireAt(event, connection)));
+    return taken.includes(true);
+  }
+
+  async #fireAt(event: ValueMap, connection: MasterConnection): Promise<boolean> {
     const { opts, log, closing, fail } = this.#minion;
-    const load = new Map([...map({ id: opts.id, cmd: "_minion_event" }), ...event]);
     try {
-      await (receiver instanceof Masters ? receiver.askAll(load) : receiver.ask(load));
+      await connection.ask(new Map([...map({ id: opts.id, cmd: "_minion_event" }), ...event]));
       return true;
     } catch (error) {
       if (closing.aborted) return false;
-      log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${messageOf(error)}`);
-      if (!isMasterTrouble(error)) fail(error, receiver);
+      const tag = str(event.get("tag") ?? null);
+      log.error(`The master ${connection.name} did not take the event ${tag}: ${messageOf(error)}`);
+      if (!isMasterTrouble(error)) fail(error, connection);
       return false;
     }
   }

@@ -109,7 +109,7 @@ export class Minion {
       log,
       closing: this.#closing.signal,
       masters: () => this.#masters,
-      fail: (error, receiver) => receiver instanceof Masters ? this.#end(error) : this.#served.fail(error, receiver),
+      fail: (error, connection) => this.#served.fail(error, connection),
     });
     this.#served = new ServedMasters({
       opts,

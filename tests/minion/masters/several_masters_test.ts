@@ -3,10 +3,12 @@
  * @module
  */
 
+import { fireEvent } from "#lib/bus/fire.ts";
+import { minionBus } from "#lib/bus/paths.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { runJob, startJob } from "#tests/support/fleet/jobs.ts";
 import { mastersTest, untilLogged } from "#tests/support/fleet/masters.ts";
-import type { Fleet } from "#tests/support/fleet/fleet.ts";
+import { type Fleet, untilKey } from "#tests/support/fleet/fleet.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { map } from "#lib/values/value.ts";
@@ -129,6 +131,23 @@ mastersTest(
       return got.out.includes("True");
     }));
     assertEquals(served.filter(Boolean).length, 1);
+  },
+);
+
+mastersTest(
+  "a master that refuses an event is left out, and serves again, also if no other one is there",
+  2,
+  {},
+  async (site) => {
+    const [a, b] = site.fleets;
+    await site.serve("web1");
+    await b.stopMaster();
+    assertEquals((await a.saltKey("--reject", "web1", "--include-accepted", "--yes")).code, 0);
+    await untilKey(a, "web1", "rejected");
+    await fireEvent(minionBus(a.minionOpts("web1")), "fire_master", map({ tag: "my/tag", data: map({ n: 1 }) }));
+    await untilLogged(site, `The master ${site.list[0]} is not served any more: `);
+    await a.untilServing(["web1"], () => a.saltKey("--accept", "web1", "--include-rejected", "--yes"));
+    assertEquals((await runJob(a, "test.ping")).get("web1"), true);
   },
 );
 
