@@ -71,11 +71,16 @@ export class PluginFunctions implements CallingHost, AsyncDisposable {
 
   /** @throws What the function throws. */
   async call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value> {
-    const { log, signal, opts, role, bus } = this.#parts;
+    const { role, bus } = this.#parts;
     const sent = sentEvent(fun, args, kwargs);
     // As in Salt, `event.fire` is for the bus of this host.
     if (sent !== undefined) return await (fun === "event.fire" ? bus.fireHere : bus.fire)(sent.tag, sent.data);
     const master = role === "minion" && needsMaster(fun) ? await this.#master() : WITHOUT_MASTER;
+    return await this.#callWith(master, fun, args, kwargs);
+  }
+
+  async #callWith(master: CallMaster, fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value> {
+    const { log, signal, opts } = this.#parts;
     const host = { opts, grains: this.#grains, modules: this.#modules, master, log, signal };
     return await callDirectly({ fun, args: [...args], kwargs, jid: makeJid(), user: opts.user }, host);
   }
@@ -85,7 +90,8 @@ export class PluginFunctions implements CallingHost, AsyncDisposable {
       grains: this.#grains,
       log: this.#parts.log,
       signal: this.#parts.signal,
-      call: (fun) => this.call(fun, [], new Map()),
+      // It names the masters, so there is none yet that it could ask.
+      call: (fun) => this.#callWith(WITHOUT_MASTER, fun, [], new Map()),
     });
   }
 

@@ -36,7 +36,8 @@ export async function openMasterSession(opts: MinionOpts, parts: SessionParts): 
   const masters = await findMasters(opts, parts);
   const ordered = isOneOfMany(opts) ? masters : orderMasters(masters, opts);
   const applicant = await applicantOf(opts, parts.grains);
-  for (const [i, { host, port }] of ordered.entries()) {
+  for (let i = 0;; i++) {
+    const { host, port } = ordered[i];
     Object.assign(opts, { master: host, master_port: port } satisfies Partial<MinionOpts>);
     try {
       return await openSession(opts, applicant, parts, ordered.length > 1);
@@ -45,7 +46,6 @@ export async function openMasterSession(opts: MinionOpts, parts: SessionParts): 
       log.error(`The master ${host} is not used, the next of the list is tried: ${error.message}`);
     }
   }
-  throw new SignInError("No master is configured", 1);
 }
 
 async function openSession(
