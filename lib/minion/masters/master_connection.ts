@@ -281,8 +281,9 @@ export class MasterConnection {
 
   /** Leaves a master for the next one. */
   #leave(opened: Opened): void {
-    this.#lostTimer = undefined;
     if (opened !== this.#current || this.#gap !== undefined || this.#parts.closing.aborted) return;
+    clearTimeout(this.#lostTimer);
+    this.#lostTimer = undefined;
     const { entry } = opened;
     this.#parts.log.warning(`Connection to master ${masterName(entry)} lost, trying the next one of the list`);
     void this.#parts.fireLocal(DISCONNECTED, map({ master: entry.host }));

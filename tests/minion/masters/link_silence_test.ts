@@ -20,6 +20,7 @@ import {
   WRONG,
 } from "#tests/support/fleet/minion_link.ts";
 import { sleep } from "#lib/os/sleep.ts";
+import { MasterAddresses } from "#lib/minion/masters/master_addresses.ts";
 import { reachOf } from "#lib/minion/masters/master_diagnosis.ts";
 import { MasterKeys, ScriptedMaster } from "#tests/support/fleet/scripted_master.ts";
 import { AT_ONCE_MS } from "#tests/support/time.ts";
@@ -166,6 +167,21 @@ Deno.test("a first sign-in without an answer reports the reason long before it f
     fixture.link.close();
     await signingIn;
   }
+});
+
+Deno.test("a first sign-in without an answer goes on at another address of the master's name", async () => {
+  await using master = await ScriptedMaster.start(new MasterKeys(masterKey));
+  const port = Number(master.address.split(":").at(-1));
+  // The name itself stands for the first, where nothing listens.
+  const lookUp = () => Promise.resolve(["127.0.0.9", "127.0.0.1"]);
+  const address = new MasterAddresses({ host: "master.invalid", port }, lookUp);
+  await using fixture = await start({ address, timeouts: { silence: { ...TALKATIVE, retryDnsMs: 0 } } });
+  await fixture.link.signIn(fixture.never);
+  assertEquals(fixture.link.address, `tcp://127.0.0.1:${port}`);
+  assertEquals(fixture.lines, [
+    `INFO No answer from the master: trying another address of its name: tcp://127.0.0.1:${port}`,
+    `INFO Signed in to the master at tcp://127.0.0.1:${port} as web1`,
+  ]);
 });
 
 Deno.test("an unknown host name of the master is resolved retry_dns_count times, then the minion ends", async () => {

@@ -4,7 +4,7 @@
  */
 
 import { type Backoff, backoff } from "#lib/minion/masters/backoff.ts";
-import { MasterLink, type SignInTimeouts } from "#lib/minion/masters/link.ts";
+import { type LinkSettings, MasterLink, type SignInTimeouts } from "#lib/minion/masters/link.ts";
 import type { RequestTimeouts } from "#lib/sockets/request_channel.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -63,8 +63,8 @@ export interface LinkFixtureOptions {
   readonly backoff?: Backoff;
   /** The timeouts of requests. */
   readonly requestTimeouts?: RequestTimeouts;
-  /** The master's address for the link. Default: its actual address. */
-  readonly address?: string;
+  /** The master's address for the link, or the addresses of its name. Default: its actual address. */
+  readonly address?: LinkSettings["address"];
   /** `minion_sign_messages`. */
   readonly signMessages?: boolean;
 }
