@@ -34,8 +34,8 @@ export interface PillarHostParts {
   /** The options that execution functions see. */
   readonly minionOpts: MinionOpts;
   readonly catalogue: Catalogue;
-  /** Its plugins in Python. Absent: they are not used. */
-  readonly python?: PillarPython;
+  /** Its plugins in Python. */
+  readonly python: PillarPython;
   /** Directories of the user's own sources, lowest precedence first. */
   readonly sources: readonly string[];
   /** Those of the user's own sources of `master_tops`. */
@@ -61,12 +61,12 @@ export function pillarHost(parts: PillarHostParts): PillarHost {
     ignores,
     log: writeLog,
     sources: {
-      ...python === undefined ? sources : withPythonPillars(sources, python, catalogue),
+      ...withPythonPillars(sources, python, catalogue),
       table: PILLAR_SOURCES,
       notBuilt: PILLARS_NOT_BUILT,
     },
     tops: {
-      ...python === undefined ? tops : withPythonTops(tops, python, catalogue),
+      ...withPythonTops(tops, python, catalogue),
       table: TOP_SOURCES,
       notBuilt: TOPS_NOT_BUILT,
     },
@@ -168,7 +168,6 @@ function jobContext(parts: PillarHostParts, scope: PillarScope): JobContext {
 
 /** The functions and renderers with those in Python: a call has a process of its own, and knows the pillar's minion. */
 function withPython({ catalogue, python, log }: PillarHostParts, context: () => JobContext): Catalogue {
-  if (python === undefined) return catalogue;
   const { plugins, lease } = python;
   const job = new SeparateCalls({ ...PILLAR_ANSWERS, plugins, log, context, isHidden: () => false }, lease);
   const call = (fun: string) => Promise.reject(new UnavailableError(fun));
