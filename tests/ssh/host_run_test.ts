@@ -111,6 +111,18 @@ Deno.test("a host that says what no host should is refused, with what it said", 
     }
   }));
 
+Deno.test("a host that reads only a part of its executable is told with what it says", () =>
+  withTemporaryDirectory(async (root) => {
+    const session = `case $command in
+  *"head -c"*) say send now; head -c 1000 >/dev/null; exec <&-; say fail no space left; sleep 0.1 ;;
+  *) say need "$(uname -s)" "$(uname -m)" ;;
+esac`;
+    using host = new ScriptedHost(root, session);
+    Deno.truncateSync(`${root}/program`, 4_000_000);
+    const error = await assertRejects(() => host.run(), SshError, "The executable is not on web1: no space left");
+    assertEquals(error.kind, "deploy");
+  }));
+
 Deno.test("a host of another machine that has its executable already gets no copy", () =>
   withTemporaryDirectory(async (root) => {
     const outcome = { what: "outcome", return: true, retcode: 0 } as const;

@@ -90,6 +90,16 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
     why: ALWAYS_THERE,
   },
   {
+    path: "lib/minion/agent/minion.ts",
+    line: /^fail: \(error\) => this\.#end\(error\),$/,
+    why: "a fault of the program: what reads the minion's bus skips what is no event",
+  },
+  {
+    path: "lib/programs/helper_process.ts",
+    line: /this\.#hasEnded\) return;/,
+    why: "a process that ends by itself just before its owner ends it",
+  },
+  {
     path: "lib/minion/local_call/modules.ts",
     line: /plugins in Python run only within a function/,
     why: "a plugin asks only while a call runs, which has its context",
@@ -128,6 +138,11 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
     path: "lib/master/functions/python_calls.ts",
     line: /^context: \(\) => \(\{ signal \}\),$/,
     why: "only a search for functions asks it, and these plugins are called by name",
+  },
+  {
+    path: "lib/minion/local_call/python_engine.ts",
+    line: /^context: \(\) => \(\{ signal \}\),$/,
+    why: "only a search for functions asks it, and an engine is called by name",
   },
   {
     path: "lib/master/functions/python_auth.ts",
