@@ -144,20 +144,27 @@ Deno.test({
     const journal = startJournal();
     const root = `/proc/${journal.pid}/root/run`;
     try {
+      const directory = `--directory=${root}/log/journal`;
       await eventually(() => isThere(`${root}/systemd/journal/kernel-seqnum`) && hasEntries(`${root}/log/journal`), {
         what: "a journal",
       });
-      using beacon = await openBeacon(journalBeacon(["journalctl", `--directory=${root}/log/journal`]), [
-        { services: { app: { SYSLOG_IDENTIFIER: "app", PRIORITY: 3 } } },
-      ]);
-      const send = (text: string) => {
+      const send = (tag: string, text: string) => {
         const { code } = new Deno.Command("logger", {
-          args: ["--socket", `${root}/systemd/journal/dev-log`, "-p", "user.err", "-t", "app", text],
+          args: ["--socket", `${root}/systemd/journal/dev-log`, "-p", "user.err", "-t", tag, text],
         }).outputSync();
         assertEquals(code, 0);
       };
+      // journalctl follows the entries of this boot, and ends if there is none yet.
       await eventually(() => {
-        send("it broke");
+        send("start", "it begins");
+        const { code } = new Deno.Command("journalctl", { args: [directory, "--boot", "--lines=1"] }).outputSync();
+        return code === 0;
+      }, { what: "an entry of this boot" });
+      using beacon = await openBeacon(journalBeacon(["journalctl", directory]), [
+        { services: { app: { SYSLOG_IDENTIFIER: "app", PRIORITY: 3 } } },
+      ]);
+      await eventually(() => {
+        send("app", "it broke");
         return beacon.fired.length > 0;
       }, { what: "an entry" });
       const [entry] = beacon.fired;
