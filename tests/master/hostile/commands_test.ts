@@ -126,6 +126,28 @@ Deno.test("CVE-2024-38824: no file is written outside of the minion's directory"
   assertEquals(allBelow(services.root), before);
 });
 
+Deno.test("a pushed file of more than file_recv_max_size is refused with a warning; one without a size is stored as it comes", async () => {
+  using services = await testServices({ file_recv: true, file_recv_max_size: 1 });
+  const path = `${services.opts.cachedir}/minions/web1/files/a/b`;
+  const push = (more: Record<string, unknown>) =>
+    minionAnswer(services, { cmd: "_file_recv", path: ["a", "b"], loc: 0, data: "x", ...more });
+  assertEquals(await push({ data: new Uint8Array((1 << 20) + 1), size: 1 }), false);
+  assertEquals(await push({ loc: 1 << 20, size: 1 }), false);
+  assertEquals(await push({ loc: -1, size: 1 }), false);
+  const [first, second, ...others] = services.logged;
+  assertEquals(
+    [first, second],
+    Array(2).fill(
+      "WARNING: A file that minion web1 pushes is refused: it is larger than file_recv_max_size (1 MiB)",
+    ),
+  );
+  assertEquals(others, []);
+  assertEquals(await push({ data: "begin" }), true);
+  assertEquals(Deno.readTextFileSync(path), "begin");
+  assertEquals(await push({ loc: 5, data: " end" }), true);
+  assertEquals(Deno.readTextFileSync(path), "begin end");
+});
+
 /** The paths of all files and directories below a directory, sorted. */
 function allBelow(top: string): string[] {
   return [...Deno.readDirSync(top)].flatMap(({ name, isDirectory }) => [
