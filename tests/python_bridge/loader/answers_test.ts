@@ -38,7 +38,10 @@ Deno.test("a plugin beside the jobs has its host's data, functions and texts", a
     map({ os: "x" }),
     map({ p: 1 }),
   ]);
-  assertEquals(await ask("names"), ["sys.list_functions", [], new Map()]);
+  assertEquals([await ask("names", { family: "modules" }), await ask("names", { family: "runners" })], [
+    ["sys.list_functions", [], new Map()],
+    [],
+  ]);
   assertEquals([await ask("doc", { fun: "test.ping" }), await ask("yaml_load", { text: "a: [1]" })], [
     "a doc",
     map({ a: [1] }),
