@@ -2,8 +2,9 @@ import { DataCache } from "#lib/fleet/data_cache.ts";
 import { Mine } from "#lib/fleet/mine.ts";
 import { AGED, restricted } from "#lib/fleet/mine_form.ts";
 import { answerMineGet } from "#lib/fleet/mine_query.ts";
+import { StoreError } from "#lib/errors.ts";
 import { isMap, map, repr, toNumber, type Value } from "#lib/values/value.ts";
-import { deleteFromMine } from "#lib/fleet/mine_requests.ts";
+import { deleteFromMine, flushMine, type MineRequestHost } from "#lib/fleet/mine_requests.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { withReplaced } from "#tests/support/replaced.ts";
 
@@ -52,6 +53,19 @@ class Site implements Disposable {
       }),
       warn: (text) => void this.warned.push(text),
     });
+  }
+
+  /** For requests that change the mine. */
+  requestHost(keeps: boolean): MineRequestHost {
+    const error = (text: string) => void this.warned.push(text);
+    return {
+      opts: { mine_get: null, minion_data_cache: keeps, enforce_mine_cache: false },
+      mine: this.mine,
+      data: this.data,
+      fleet: () => ({ ids: IDS, nodegroups: new Map() }),
+      warn: error,
+      error,
+    };
   }
 
   [Symbol.dispose](): void {
@@ -244,17 +258,16 @@ Deno.test("of many minions one whose mine was removed meanwhile is left out", ()
 
 Deno.test("a master that keeps no mine deletes nothing", () => {
   using site = new Site();
-  const error = (text: string) => void site.warned.push(text);
-  const remove = (keeps: boolean) =>
-    deleteFromMine(map({ fun: "f" }), "m1", {
-      opts: { mine_get: null, minion_data_cache: keeps, enforce_mine_cache: false },
-      mine: site.mine,
-      data: site.data,
-      fleet: () => ({ ids: IDS, nodegroups: new Map() }),
-      warn: error,
-      error,
-    });
+  const remove = (keeps: boolean) => deleteFromMine(map({ fun: "f" }), "m1", site.requestHost(keeps));
   assertEquals([remove(false), site.ask({ tgt: "m1" })], [false, "{'m1': 'of m1'}"]);
   assertEquals([remove(true), site.ask({ tgt: "m1" }), remove(true)], [true, "{}", true]);
   assertEquals(site.warned, []);
+});
+
+Deno.test("a mine that cannot be written is told, and answered with False", () => {
+  using site = new Site();
+  site.mine.flush = () => {
+    throw new StoreError("the disk is full", site.root);
+  };
+  assertEquals([flushMine("m1", site.requestHost(true)), site.warned], [false, ["the disk is full"]]);
 });

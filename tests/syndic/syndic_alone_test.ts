@@ -11,6 +11,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { generateKeyString } from "#lib/crypto/crypticle.ts";
 import { SignInError, SocketError } from "#lib/errors.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { runSaltSyndic } from "#lib/syndic/salt_syndic.ts";
 import { Syndic } from "#lib/syndic/syndic.ts";
 import { encode } from "#lib/values/msgpack.ts";
@@ -101,6 +102,17 @@ Deno.test("a syndic tells what its top and the master of its host do not take, a
     }
   }));
 
+Deno.test("a syndic without a master on its host says so, and waits for it", () =>
+  withTemporaryDirectory(async (root) => {
+    await using top = await ScriptedMaster.start(TOP);
+    const { syndic, told } = await startSyndic(root, top);
+    try {
+      await told("The master of this host does not run: Nothing answers on the event bus");
+    } finally {
+      await syndic.close();
+    }
+  }));
+
 Deno.test("returns of many bytes go up before their turn, and one event above all limits is told", () =>
   withTemporaryDirectory(async (root) => {
     await using top = await ScriptedMaster.start(TOP);
@@ -161,6 +173,10 @@ Deno.test("salt-syndic has its own log and pid file, and ends where it has no to
     } finally {
       Deno.umask(umask);
     }
+    const entry = new URL("../../master.ts", import.meta.url).pathname;
+    const args = [...DENO_RUN, entry, "--as", "salt-syndic", "-c", root];
+    const { code } = await new Deno.Command(Deno.execPath(), { args, stdout: "null", stderr: "null" }).output();
+    assertEquals(code, 1);
     assertEquals([...Deno.readDirSync(`${root}/var/log/salt`)].map(({ name }) => name), ["syndic"]);
     assert(Deno.statSync(`${root}/own`).isFile);
   }));

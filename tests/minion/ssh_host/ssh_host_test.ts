@@ -37,4 +37,11 @@ Deno.test("a process on a host ends without a call, and tells of options that it
     const { code, messages } = await started(root, joinBytes([packCall({ ...call, logLevel: 50, syncs: false })]));
     assertEquals([code, messages.length, messages[0].what], [1, 1, "failed"]);
     assertStringIncludes("message" in messages[0] ? messages[0].message : "", "Not a directory");
+    Deno.removeSync(`${root}/conf`);
+    const unsynced = await started(root, joinBytes([packCall({ ...call, logLevel: 30, syncs: true })]));
+    assertEquals([unsynced.code, unsynced.messages.map(({ what }) => what)], [1, ["request", "log", "failed"]]);
+    assertStringIncludes(
+      "message" in unsynced.messages[1] ? unsynced.messages[1].message : "",
+      "The plugins of the file roots are not synced: ",
+    );
   }));

@@ -117,6 +117,8 @@ chrootTest("what fails in the other root has its text and its return code", asyn
   const unknown = await call(directory, "call", "test.nosuch");
   assertMatch(String(unknown.returned), /'test.nosuch' is not available/);
   assertEquals(unknown.after, [CLEAN]);
+  const flushed = await call(directory, "call", "mine.flush");
+  assertMatch(String(flushed.returned), /_mine_flush needs a master/);
 });
 
 type States = Record<string, { result: boolean; comment: string; changes: unknown }>;

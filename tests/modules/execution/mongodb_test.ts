@@ -302,4 +302,8 @@ Deno.test("mongodb.version and the names of collections tell why there is no ans
     const inserting = () => context.call("mongodb.insert", [objects, "goods"]);
     await assertRejects(inserting, CommandError, "documents must be a non-empty list");
   }
+  for (const objects of ["[1]", [map({ a: 1 }), "b"]]) {
+    const inserting = () => context.call("mongodb.insert", [objects, "goods"]);
+    await assertRejects(inserting, CommandError, "A document must be a dict");
+  }
 });
