@@ -303,7 +303,7 @@ export class Minion {
     this.#isServing = true;
     this.#triggers?.startBeacons();
     this.#applyStartupStates();
-    this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
+    this.#startPings();
     if (!this.#closing.signal.aborted) this.#triggers?.startSchedule();
   }
 
@@ -321,14 +321,12 @@ export class Minion {
     if (!this.#closing.signal.aborted) this.#triggers?.startSchedule();
   }
 
-  /** Calls `act` at an interval in minutes; 0: never. */
-  #every(minutes: number, act: () => Promise<unknown>): void {
+  /** Tells the master every `ping_interval` minutes that this minion is there. */
+  #startPings(): void {
+    const { ping_interval: minutes } = this.#opts;
     if (minutes === 0 || this.#closing.signal.aborted) return;
-    const turn = () =>
-      act().catch((error) => {
-        if (!this.#closing.signal.aborted) this.#log.error(messageOf(error));
-      });
-    this.#timers.push(setInterval(turn, minutes * 60_000));
+    const ping = () => void this.fireMaster(map({ data: "ping", tag: "minion_ping" }));
+    this.#timers.push(setInterval(ping, minutes * 60_000));
   }
 
   /** `random_startup_delay`: after a power failure, the minions of a site do not all sign in at once. */

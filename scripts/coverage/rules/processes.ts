@@ -95,6 +95,16 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
     why: "a fault of the program: what reads the minion's bus skips what is no event",
   },
   {
+    path: "lib/client/local.ts",
+    line: /^if \((!watch\.unreturned\.has\(id\)|stored === undefined \|\| !watch\.returned\(id\))\) continue;/,
+    why: "a return whose event comes while others are read from the job cache",
+  },
+  {
+    path: "lib/minion/beacons/minion_beacons.ts",
+    line: /^if \(!this\.#own\.has\(name\)\) return;/,
+    why: "a beacon that is deleted while its only look is told of",
+  },
+  {
     path: "lib/programs/helper_process.ts",
     line: /this\.#hasEnded\) return;/,
     why: "a process that ends by itself just before its owner ends it",
