@@ -184,6 +184,36 @@ Deno.test("a first sign-in without an answer goes on at another address of the m
   ]);
 });
 
+Deno.test("a request that waits when its connection is lost is sent to the address of the next sign-in", async () => {
+  let silent = false;
+  const lookUp = () => Promise.resolve(["127.0.0.2", "127.0.0.1"]);
+  await using master = await ScriptedMaster.start(new MasterKeys(masterKey), {
+    script: (request) => silent ? undefined : master.honest(request),
+  });
+  const port = Number(master.address.split(":").at(-1));
+  const address = new MasterAddresses({ host: "master.invalid", port }, lookUp);
+  await using fixture = await start({ address, timeouts: { silence: { ...TALKATIVE, retryDnsMs: 0 } } });
+  await fixture.link.signIn(fixture.never);
+  silent = true;
+  const asking = fixture.ask();
+  await eventually(() => master.count("_return") === 1, { what: "the request" });
+  const listener = Deno.listen({ hostname: "127.0.0.2", port });
+  const forwarding = (async () => {
+    for await (const near of listener) {
+      const far = await Deno.connect({ hostname: "127.0.0.1", port });
+      void Promise.allSettled([near.readable.pipeTo(far.writable), far.readable.pipeTo(near.writable)]);
+    }
+  })();
+  fixture.link.reconnect();
+  const signingIn = fixture.link.signIn(fixture.never);
+  await eventually(() => fixture.link.address === `tcp://127.0.0.2:${port}`, { what: "the other address" });
+  silent = false;
+  await signingIn;
+  assertEquals(await asking, null);
+  listener.close();
+  await forwarding;
+});
+
 Deno.test("an unknown host name of the master is resolved retry_dns_count times, then the minion ends", async () => {
   const timeouts = { authTimeoutMs: 20_000, silence: TALKATIVE };
   await using fixture = await start({ address: "tcp://no.such.host.invalid:4506", timeouts });
