@@ -7,6 +7,8 @@
  * @module
  */
 
+import { WireError } from "#lib/errors.ts";
+import { truncateValue } from "#lib/text/truncate.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The commands whose answers are acknowledgements. */
@@ -27,6 +29,16 @@ export function isAcknowledged(cmd: unknown): cmd is AcknowledgedCommand {
 /** Whether this answer to `cmd` says that the master has done it. Always true for commands without acknowledgement. */
 export function isDone(cmd: unknown, answer: Value): boolean {
   return !isAcknowledged(cmd) || DONE[cmd](answer);
+}
+
+/**
+ * Checks what {@linkcode isDone} says.
+ * @throws {WireError} If the master could not do it.
+ */
+export function requireDone(cmd: unknown, answer: Value): void {
+  if (!isDone(cmd, answer)) {
+    throw new WireError(`The master could not take it, and answered ${truncateValue(answer)}`);
+  }
 }
 
 /** The answer of a master that could not do it, so that the minion sends it again. */

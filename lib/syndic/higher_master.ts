@@ -4,7 +4,6 @@
  * @module
  */
 
-import { WireError } from "#lib/errors.ts";
 import { type MasterEntry, masterName } from "#lib/config/master_entries.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { JidMemory } from "#lib/minion/masters/jid_memory.ts";
@@ -16,9 +15,8 @@ import { ReturnSpool, spoolRules } from "#lib/minion/masters/return_spool.ts";
 import type { Applicant } from "#lib/minion/masters/sign_in.ts";
 import { masterSpool } from "#lib/minion/masters/spool_directories.ts";
 import { Subscription } from "#lib/minion/masters/subscription.ts";
-import { isDone } from "#lib/protocol/acknowledgement.ts";
+import { requireDone } from "#lib/protocol/acknowledgement.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { truncateValue } from "#lib/text/truncate.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Events in one request. */
@@ -57,11 +55,7 @@ export class HigherMaster {
     const { closing, log } = parts, addresses = addressesOf(entry, opts);
     this.#spool = new ReturnSpool({
       directory: `${parts.directory}/${masterSpool(this.name)}`,
-      send: async (load) => {
-        const answer = await this.#link.request(load, closing);
-        if (isDone(load.get("cmd"), answer)) return;
-        throw new WireError(`The master could not take it, and answered ${truncateValue(answer)}`);
-      },
+      send: async (load) => requireDone(load.get("cmd"), await this.#link.request(load, closing)),
       answers: () => this.#link.answers(closing),
       ...spoolRules(opts),
       log,

@@ -9,7 +9,7 @@
 
 import { type MasterEntry, masterName } from "#lib/config/master_entries.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { MasterLeftError, messageOf, SignInError, WireError } from "#lib/errors.ts";
+import { MasterLeftError, messageOf, SignInError } from "#lib/errors.ts";
 import type { KeptReturns } from "#lib/jobs/kept_returns.ts";
 import { replacementFor } from "#lib/jobs/oversized_return.ts";
 import type { HostData } from "#lib/minion/worker/job_protocol.ts";
@@ -18,9 +18,8 @@ import { sleep } from "#lib/os/sleep.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import type { CheckedJob } from "#lib/operators/check_job.ts";
 import type { OperatorCheck } from "#lib/operators/operator_check.ts";
-import { isDone } from "#lib/protocol/acknowledgement.ts";
+import { requireDone } from "#lib/protocol/acknowledgement.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { truncateValue } from "#lib/text/truncate.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { JidMemory } from "#lib/minion/masters/jid_memory.ts";
 import { MasterLink, type SignInTimeouts } from "#lib/minion/masters/link.ts";
@@ -343,10 +342,7 @@ export class MasterConnection {
    * @throws {WireError} If it answers that it could not do it.
    */
   async ask(load: ValueMap): Promise<void> {
-    const answer = await this.request(load);
-    if (!isDone(load.get("cmd"), answer)) {
-      throw new WireError(`The master could not take it, and answered ${truncateValue(answer)}`);
-    }
+    requireDone(load.get("cmd"), await this.request(load));
   }
 
   /**
