@@ -63,6 +63,7 @@ export class HigherMaster {
     });
     const reader = new PublishReader({
       id: opts.id,
+      data: undefined,
       requireSignature: opts.sign_pub_messages,
       jids: parts.jids,
       onAnnouncement: (withinS) => this.#link.sharedKey.expectNext(withinS, closing),

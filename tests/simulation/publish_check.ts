@@ -74,6 +74,7 @@ export class PublishCheck {
     this.#syndic = new PublishReader({
       ...rules(),
       id: "syndic",
+      data: undefined,
       onAnnouncement: () => void this.#announcements++,
     });
     const check = (_load: ValueMap, op: Value | undefined) => ({

@@ -27,8 +27,11 @@ import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 /** Settings of a reader. */
 export interface ReaderRules {
   readonly id: string;
-  /** The current grains and pillar, for targets. Without it jobs for any target are taken, as a syndic does. */
-  data?(): { readonly grains: ValueMap; readonly pillar: ValueMap };
+  /**
+   * The current grains and pillar, for targets. `undefined`: jobs for any target are taken, and no operator's signature
+   * is checked, as in a syndic. It has to be said: a reader that is given nothing by mistake would check nothing.
+   */
+  readonly data: (() => { readonly grains: ValueMap; readonly pillar: ValueMap }) | undefined;
   /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
   /** The job ids that this minion has accepted, of all its masters. */
