@@ -47,14 +47,17 @@ export function serveWebSocket(socket: WebSocket, { feed, reader, textOf }: WebS
     isOver = true;
     for (const step of undo) step();
   };
+  /** Whether the reader may still have something; ends a session that has ended. */
+  const maySend = () => {
+    if (isOver || socket.readyState !== WebSocket.OPEN) return false;
+    if (reader.lives()) return true;
+    end(REFUSED, "the session has ended");
+    return false;
+  };
   const take = ({ events, missed }: FedEvents) => {
-    if (missed > 0 && !isOver && socket.readyState === WebSocket.OPEN) {
-      if (!reader.lives()) return end(REFUSED, "the session has ended");
-      socket.send(gapText(missed));
-    }
+    if (missed > 0 && maySend()) socket.send(gapText(missed));
     for (const event of events) {
-      if (isOver || socket.readyState !== WebSocket.OPEN) return;
-      if (!reader.lives()) return end(REFUSED, "the session has ended");
+      if (!maySend()) return;
       const text = reader.sees(event) ? textOf(event) : undefined;
       if (text !== undefined) socket.send(text);
       if (socket.bufferedAmount > MAX_LAG_BYTES) return end(REFUSED, "the reader is too slow");
