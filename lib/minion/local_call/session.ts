@@ -36,6 +36,7 @@ export async function openMasterSession(opts: MinionOpts, parts: SessionParts): 
   const masters = await findMasters(opts, parts);
   const ordered = isOneOfMany(opts) ? masters : orderMasters(masters, opts);
   const applicant = await applicantOf(opts, parts.grains);
+  // findMasters gives one at least, and the last one's error is thrown.
   for (let i = 0;; i++) {
     const { host, port } = ordered[i];
     Object.assign(opts, { master: host, master_port: port } satisfies Partial<MinionOpts>);
