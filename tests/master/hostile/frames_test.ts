@@ -107,6 +107,16 @@ async function ping(channel: RequestChannel): Promise<void> {
   assertValue(opened(await channel.request(clearRequest(load), TIMEOUTS)), load);
 }
 
+/** Lets the operator's command publish jobs for a minion that never signs in, until one comes. */
+async function untilPublished(fleet: Fleet, subscriber: Inbox): Promise<void> {
+  fleet.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
+  await eventually(async () => {
+    const run = await fleet.salt("--async", "web1", "test.ping");
+    assertEquals(run.code, 0, run.err);
+    return await subscriber.receive(100);
+  }, { what: "a publish" });
+}
+
 function assertValue(actual: Value, expected: Value, message = ""): void {
   if (!equals(actual, expected)) {
     throw new Error(`${message} ${repr(actual).slice(0, 500)} is not ${repr(expected).slice(0, 500)}`);
@@ -151,12 +161,7 @@ fleetTest(
     using subscriber = Inbox.subscriber();
     subscriber.subscribe("");
     subscriber.connect(`tcp://127.0.0.1:${publish_port}`);
-    fleet.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
-    await eventually(async () => {
-      const run = await fleet.salt("--async", "web1", "test.ping");
-      assertEquals(run.code, 0, run.err);
-      return await subscriber.receive(100);
-    }, { what: "a publish" });
+    await untilPublished(fleet, subscriber);
     assertNobodyDied(fleet);
   },
 );
@@ -172,12 +177,7 @@ fleetTest("garbage on the socket of the Publisher is logged, and the next job is
   await eventually(() => fleet.logs.filter((line) => line.includes("Could not publish a job: ")).length === 4, {
     what: "four lines in the log",
   });
-  fleet.keys.put("web1", "accepted", (await testKey("web1")).publicKey.pem);
-  await eventually(async () => {
-    const run = await fleet.salt("--async", "web1", "test.ping");
-    assertEquals(run.code, 0, run.err);
-    return await subscriber.receive(100);
-  }, { what: "a publish" });
+  await untilPublished(fleet, subscriber);
   assertNobodyDied(fleet);
 });
 

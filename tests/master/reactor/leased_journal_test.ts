@@ -6,6 +6,7 @@ import type { Taken } from "#lib/reactor/journal.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { localReaction } from "./local_reaction.ts";
 
 function journalOf(row: Uint8Array | null, isHeld = true): Promise<LeasedJournal> {
   return LeasedJournal.open("master-a", {
@@ -18,18 +19,7 @@ function journalOf(row: Uint8Array | null, isHeld = true): Promise<LeasedJournal
 const TAKEN: Taken = {
   jid: "1",
   tag: "my/tag",
-  reaction: {
-    kind: "local",
-    fun: "test.ping",
-    args: [],
-    kwargs: map({}),
-    id: "a",
-    file: "/a.sls",
-    tgt: "*",
-    tgtType: "glob",
-    ret: "",
-    publish: map({}),
-  },
+  reaction: localReaction("*"),
 };
 
 Deno.test("a row without reactions, or that is no map, has none; one that is cut off is an error", async () => {

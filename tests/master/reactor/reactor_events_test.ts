@@ -22,21 +22,7 @@ import { eventually } from "#tests/support/eventually.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 import { testServices } from "#tests/support/fleet/services.ts";
 import { SkippedTime } from "#tests/support/skipped_time.ts";
-
-function reactionTo(tgt: string): RenderedEvent["reactions"][number] {
-  return {
-    kind: "local",
-    fun: "test.ping",
-    args: [],
-    kwargs: map({}),
-    id: "a",
-    file: "/a.sls",
-    tgt,
-    tgtType: "glob",
-    ret: "",
-    publish: map({}),
-  };
-}
+import { localReaction } from "./local_reaction.ts";
 
 interface Site {
   readonly opts: MasterOpts;
@@ -75,7 +61,7 @@ async function withBus({ before, reactor }: Setting, run: (site: Site) => Promis
       rendering: {
         render: ({ tag, files }) => {
           rendered.push([tag, ...files].join(" "));
-          return Promise.resolve({ reactions: [reactionTo(tag)], mistakes: [] });
+          return Promise.resolve({ reactions: [localReaction(tag)], mistakes: [] });
         },
       },
       progressOf: () => Promise.resolve("none"),
@@ -118,7 +104,7 @@ Deno.test("what a killed predecessor took over is started in its order, and not 
       const taken = ["new", "announced", "started"].map((tgt, index) => ({
         jid: `2026120104000000000${index}`,
         tag: "t/old",
-        reaction: reactionTo(tgt),
+        reaction: localReaction(tgt),
       }));
       journal.take({ log: "", number: -1 }, taken);
       journal.close();
@@ -193,14 +179,14 @@ Deno.test("the next event is rendered when one of 256 is done", async () => {
       rendering: {
         render: ({ tag }) => {
           rendered.push(tag);
-          return tag === "t/0" ? first.promise : Promise.resolve({ reactions: [reactionTo(tag)], mistakes: [] });
+          return tag === "t/0" ? first.promise : Promise.resolve({ reactions: [localReaction(tag)], mistakes: [] });
         },
       },
     });
     for (let n = 0; n < 258; n++) await fire(`t/${n}`);
     await eventually(() => rendered.length >= 256, { what: "the events" });
     assertEquals(published, []);
-    first.resolve({ reactions: [reactionTo("t/0")], mistakes: [] });
+    first.resolve({ reactions: [localReaction("t/0")], mistakes: [] });
     await eventually(() => published.length === 258, { what: "all jobs" });
     assertEquals(published, Array.from({ length: 258 }, (_, n) => [`t/${n}`, false]));
   });

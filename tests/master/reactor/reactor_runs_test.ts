@@ -17,19 +17,9 @@ import { eventually } from "#tests/support/eventually.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 import { testServices } from "#tests/support/fleet/services.ts";
 import { SkippedTime } from "#tests/support/skipped_time.ts";
+import { localReaction } from "./local_reaction.ts";
 
-const REACTION: Reaction = {
-  kind: "local",
-  fun: "test.arg",
-  args: [],
-  kwargs: map({}),
-  id: "a",
-  file: "/a.sls",
-  tgt: "bad",
-  tgtType: "glob",
-  ret: "",
-  publish: map({}),
-};
+const REACTION: Reaction = localReaction("bad", { fun: "test.arg" });
 
 interface Site {
   readonly directory: string;
